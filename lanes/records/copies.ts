@@ -65,7 +65,7 @@ export type CopyRecord = z.infer<typeof copyRecordSchema>;
 /** Something of the copy that the patch does not hold. */
 export const missingSchema = z.strictObject({
   path: z.string(),
-  why: z.enum(['not_readable', 'embedded_repository', 'submodule_moved', 'too_big', 'copy_removed']),
+  why: z.enum(['not_readable', 'embedded_repository', 'too_big', 'copy_removed']),
 });
 export type Missing = z.infer<typeof missingSchema>;
 

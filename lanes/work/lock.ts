@@ -12,14 +12,27 @@ import { TOOL_PATH } from './tools.ts';
 
 const BUSY = 75;
 
+/** Node closes a file handle that nobody refers to; a lock must last until it is released or the process dies. */
+const held = new Set<FileHandle>();
+
 /** A held lock. Only `tryLock` and `waitLock` make one; the private field keeps look-alikes from compiling. */
 export class Lock {
-  readonly path: string;
+  #path: string;
   #handle: FileHandle | null;
 
   constructor(path: string, handle: FileHandle) {
-    this.path = path;
+    this.#path = path;
     this.#handle = handle;
+    held.add(handle);
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  /** The lock belongs to the open file: when its folder is renamed, the lock goes with it. */
+  movedTo(path: string): void {
+    this.#path = path;
   }
 
   get held(): boolean {
@@ -30,7 +43,9 @@ export class Lock {
   async release(): Promise<void> {
     const handle = this.#handle;
     this.#handle = null;
-    await handle?.close();
+    if (!handle) return;
+    held.delete(handle);
+    await handle.close();
   }
 }
 

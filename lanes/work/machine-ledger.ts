@@ -1,8 +1,9 @@
 /** The machine's ledger: one fsynced JSON line for each thing that happened to a copy, in a file per ISO week. */
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type MachineEvent, machineEventSchema } from '../records/copies.ts';
+import { type CopyRecord, type MachineEvent, machineEventSchema } from '../records/copies.ts';
 import { onDisk, syncFolder } from './files.ts';
+import type { Workplace } from './workplace.ts';
 
 export interface MachineLedger {
   /** Durable when it resolves. Throws LaneError `disk`. */
@@ -17,6 +18,13 @@ export function openMachineLedger(folder: string): MachineLedger {
         appendLine(folder, machineEventSchema.parse(event)),
       ),
   };
+}
+
+/** What every event of a copy has: when, where, and whose run. */
+export function eventOf(place: Workplace, record: CopyRecord) {
+  const { id, task, namespace, run, fence } = record;
+  const { machineId, instance } = place.owner;
+  return { v: 1 as const, at: place.now(), machineId, instance, copy: id, task, namespace, run, fence };
 }
 
 async function appendLine(folder: string, event: MachineEvent): Promise<void> {
