@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { lockForAgent, tryLock, waitLock } from '../../../lanes/work/lock.ts';
@@ -59,15 +59,18 @@ it('a holder that is stopped still holds', async () => {
   await once(child, 'exit');
 });
 
-it('a lock on a file that was replaced is not taken for the lock of the path', async () => {
+it('a waiter whose file was replaced meanwhile gets the lock of the new file', async () => {
   const path = newPath();
   const first = await tryLock(path);
+  const waiting = waitLock(path, 60_000);
+  const waiter = new RegExp(`-> FLOCK.*:${statSync(path).ino} `);
+  await vi.waitFor(() => expect(readFileSync('/proc/locks', 'utf8')).toMatch(waiter), { timeout: 20_000 });
   writeFileSync(`${path}.new`, '');
   renameSync(`${path}.new`, path);
-  const second = await tryLock(path);
-  expect(second).not.toBeNull();
   await first?.release();
-  await second?.release();
+  const second = await waiting;
+  expect(await tryLock(path)).toBeNull();
+  await second.release();
 });
 
 it('a child that is started while a lock is held does not inherit it', async () => {

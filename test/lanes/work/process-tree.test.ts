@@ -1,15 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AgentProcess } from '../../../lanes/records/copies.ts';
 import { type Containment, probeContainment } from '../../../lanes/work/containment.ts';
 import type { Copy } from '../../../lanes/work/copy.ts';
 import { lockForAgent, tryLock } from '../../../lanes/work/lock.ts';
-import { findRun } from '../../../lanes/work/process-tree/find.ts';
+import { findRun, signalProcess } from '../../../lanes/work/process-tree/find.ts';
 import { runTree, type TreeRequest } from '../../../lanes/work/process-tree.ts';
 import type { Workplace } from '../../../lanes/work/workplace.ts';
 import { forever, makeCopy, makePlace, makeRemote, put, temporaryFolder } from './support.ts';
@@ -152,9 +153,7 @@ describe.each(levels.map((one) => [one.level, one] as const))('at level %s', (le
     const supervisor = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(createInterface(supervisor.stdout), 'line');
     const there = JSON.parse(line);
-    await vi.waitFor(() => expect(existsSync(join(there.work, 'still-written'))).toBe(true), {
-      timeout: 20_000,
-    });
+    await waitForFiles(join(there.work, 'still-written'));
     expect(await tryLock(there.ownerLock)).toBeNull();
     expect(await lockForAgent(there.agentLock)).toBeNull();
     supervisor.kill('SIGKILL');
@@ -168,13 +167,31 @@ describe.each(levels.map((one) => [one.level, one] as const))('at level %s', (le
       folders: [there.work],
       descriptors: new Set([there.agentLock]),
     };
-    if (level === 'none') {
-      const left = await findRun(traces);
-      expect(left.length).toBeGreaterThan(0);
-      for (const { pid } of left) process.kill(pid, 'SIGKILL');
-    }
-    await vi.waitFor(async () => expect(await findRun(traces)).toEqual([]), { timeout: 10_000 });
+    if (level === 'none') expect((await findRun(traces)).length).toBeGreaterThan(0);
+    await vi.waitFor(
+      async () => {
+        const left = await findRun(traces);
+        if (level === 'none') for (const found of left) await signalProcess(found, 'SIGKILL');
+        expect(left).toEqual([]);
+      },
+      { timeout: 10_000 },
+    );
   });
+});
+
+it('a stray descriptor of whoever started us does not reach an agent', async () => {
+  const folder = temporaryFolder();
+  put(folder, 'stray', 'of somebody else');
+  const stray = openSync(join(folder, 'stray'), 'r');
+  const gap = Array.from({ length: 37 }, () => 'ignore' as const);
+  const worker = spawn(process.execPath, ['--import', 'tsx', program('with-stray.ts'), folder], {
+    stdio: ['ignore', 'pipe', 'inherit', ...gap, stray],
+  });
+  closeSync(stray);
+  if (!worker.stdout) throw new Error('no output');
+  const seen = await text(worker.stdout);
+  expect(seen).toContain(join(folder, 'agent.lock'));
+  expect(seen).not.toContain(join(folder, 'stray'));
 });
 
 it('a program that cannot be started is an ending, not a crash', async () => {
