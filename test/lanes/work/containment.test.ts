@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -192,6 +192,13 @@ describe('choosing', () => {
       expect.objectContaining({ code: 'containment_unavailable' }),
     );
     expect(chooseContainment(none, 'none').level).toBe('none');
+  });
+
+  it('every level that this machine has the means for holds', () => {
+    const works = (...command: string[]) => spawnSync(command[0] ?? '', command.slice(1)).status === 0;
+    const namespaces = works('unshare', '-U', '-r', '-m', '-p', '-f', '--mount-proc', 'true');
+    const expected = [namespaces && works('bwrap', '--version') && 'bwrap', namespaces && 'unshare', 'none'];
+    expect(levels.map(({ level }) => level)).toEqual(expected.filter(Boolean));
   });
 
   it('the strongest level that holds comes first', () => {
