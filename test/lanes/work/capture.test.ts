@@ -232,6 +232,26 @@ describe('a capture', () => {
   });
 });
 
+it('a capture goes on where a dead one stopped', async () => {
+  let deadAt: string | null = null;
+  const place = await makePlace((name) => {
+    if (name === deadAt) throw new Error('dead');
+  });
+  for (const point of ['begin', 'added', 'streamed', 'synced', 'renamed', 'receipt'].map(
+    (step) => `result.${step}`,
+  )) {
+    const remote = makeRemote(base);
+    const copy = await makeCopy(place, remote);
+    put(copy.paths.work, 'n.txt', 'new\n');
+    deadAt = point;
+    await expect(captureResult(place, copy, 'none')).rejects.toThrow('dead');
+    deadAt = null;
+    for (const index of ['index.capture.lock', 'index.verify.lock']) put(copy.paths.ctl, index, '');
+    const receipt = await captureResult(place, copy, 'none');
+    expect(await applied(place, remote, copy)).toBe(receipt.tree);
+  }
+});
+
 it('a patch that does not give the work back is not a capture', async () => {
   let temporary = '';
   const place = await makePlace((name) => {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -157,6 +157,12 @@ describe.each(contained.map((containment) => [containment.level, containment] as
       put(place.dataDir, 'agent.mjs', '');
       const started = run(containment, [process.execPath, join(place.dataDir, 'agent.mjs')]);
       await expect(started).rejects.toMatchObject({ code: 'agent_unavailable' });
+    });
+
+    it('a link that took the place of the copy is refused', async () => {
+      rmSync(copy.paths.work, { recursive: true });
+      symlinkSync(place.dataDir, copy.paths.work);
+      await expect(run(containment, ['/bin/true'])).rejects.toMatchObject({ code: 'copy_failed' });
     });
 
     it('a program that is not there is a typed error', async () => {
