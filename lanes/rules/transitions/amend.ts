@@ -21,7 +21,9 @@ const waitsForPerson: ReadonlySet<string> = new Set(['held', 'edited_after_appro
 export function amend(task: Task, input: AmendInput, act: Act): Transition {
   if (!isLive(task)) return refuse('wrong_state', `the task is ${task.state}`);
   const amended = withAmendments(task, input);
-  const detail = Object.keys(input).join(', ');
+  const detail = (['criteria', 'dispositions', 'proposals'] as const)
+    .filter((part) => input[part] !== undefined)
+    .join(', ');
   const mayClose = task.state === 'parked' && !waitsForPerson.has(task.reason ?? 'held');
   if (mayClose && gate(amended).close)
     return toClosing(amended, act, { event: 'closing', by: nameOf(act), detail });
