@@ -29,8 +29,18 @@ export const liftedByEdit: ReadonlySet<string> = new Set([
   'unreadable_body',
 ]);
 
-function listed(intro: string, items: readonly string[]): string {
-  return [intro, ...items.map((item) => `- ${item}`)].join('\n').slice(0, maxDetail);
+/** For these two reasons the detail is what was found, one item a line. */
+function itemLines(items: readonly string[]): string {
+  return items
+    .map((item) => item.replace(/\s+/g, ' ').trim())
+    .join('\n')
+    .slice(0, maxDetail);
+}
+
+/** What a task that is parked for missing criteria has found instead, to propose. */
+export function foundInstead(reason: string | undefined, detail: string | undefined): string[] {
+  if (reason !== 'no_criteria' && reason !== 'only_placeholders') return [];
+  return (detail ?? '').split('\n').filter((line) => line !== '');
 }
 
 /** Judges a reading. `onNoCriteria` is the lane's: with `run`, a body without criteria is worked on all the same. */
@@ -41,11 +51,7 @@ export function judgeReading(reading: BodyReading, onNoCriteria: 'park' | 'run')
     return { kind: 'park', reason: 'too_many_criteria', detail };
   }
   if (reading.criteria > 0 || onNoCriteria === 'run') return { kind: 'usable' };
-  if (reading.placeholders.length > 0) {
-    const detail = listed('Only text of the template was found:', reading.placeholders);
-    return { kind: 'park', reason: 'only_placeholders', detail };
-  }
-  const found = reading.fallbackTasklist;
-  const detail = found.length === 0 ? '' : listed('These task items could become criteria:', found);
-  return { kind: 'park', reason: 'no_criteria', detail };
+  return reading.placeholders.length > 0
+    ? { kind: 'park', reason: 'only_placeholders', detail: itemLines(reading.placeholders) }
+    : { kind: 'park', reason: 'no_criteria', detail: itemLines(reading.fallbackTasklist) };
 }
