@@ -1,0 +1,18 @@
+/** What the engine shows to the shell: explicit, and the only door into lanes/. */
+export { isLaneError, LaneError, type LaneErrorCode } from './errors.ts';
+export {
+  grantedNamespaces,
+  makeRegistry,
+  type Namespace,
+  type Registry,
+} from './namespaces.ts';
+export { namespaceSchema } from './records/common.ts';
+export {
+  type Lane,
+  type OperatorFile,
+  operatorFileSchema,
+  type RepositoryFile,
+  repositoryFileSchema,
+} from './records/config.ts';
+export type { Delivery } from './records/issues.ts';
+export { type EffectiveLane, effectiveLane, fillLane, sameLabel } from './rules/lanes.ts';
