@@ -54,9 +54,11 @@ function normalise(text: string): string {
 /** Whether `part` occurs in `text` and is not cut out of a longer word or number. */
 function hasWords(text: string, part: string): boolean {
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) {
-    const joinsBefore = joined(text.slice(0, at), part);
-    const joinsAfter = joined(part, text.slice(at + part.length));
-    if (!joinsBefore && !joinsAfter) return true;
+    const end = at + part.length;
+    // Two code units hold the neighbouring character; looking at more would be quadratic in a hostile text.
+    const cutsBefore = joined(text.slice(Math.max(0, at - 2), at), part.slice(0, 2));
+    const cutsAfter = joined(part.slice(-2), text.slice(end, end + 2));
+    if (!cutsBefore && !cutsAfter) return true;
   }
   return false;
 }
