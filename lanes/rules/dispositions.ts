@@ -11,6 +11,7 @@ import {
   type WeighedEvidence,
 } from '../records/dispositions.ts';
 import type { AgentDisposition } from '../records/result.ts';
+import { clip } from './text.ts';
 
 /** One verdict of the agent with its evidence weighed. */
 export interface WeighedVerdict {
@@ -167,9 +168,4 @@ export function boundNotices(notices: readonly string[]): string[] {
   if (short.length <= noticeLimit.count) return short;
   const kept = short.slice(0, noticeLimit.count - 1);
   return [...kept, `There were ${short.length - kept.length} more notices like these.`];
-}
-
-/** The start of a text, marked where it was cut. */
-export function clip(text: string, characters: number): string {
-  return text.length <= characters ? text : `${text.slice(0, characters - 1)}…`;
 }

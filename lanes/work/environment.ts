@@ -50,15 +50,10 @@ export function makeEnvironment(input: {
   };
 }
 
-/** The values that the operator handed to the agent by name: what its words must not carry further. */
-export function handedSecrets(worker: Environment, names: readonly string[]): string[] {
-  return names.flatMap((name) => worker[name] ?? []).filter((value) => value.length >= shortestSecret);
-}
-
 /** Anything shorter would blank out ordinary words. */
 const shortestSecret = 8;
 
-/** A text without the secrets. */
-export function hideSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((hidden, secret) => hidden.replaceAll(secret, '[hidden]'), text);
+/** The values that the operator handed to the agent by name: what its words must not carry further. */
+export function handedSecrets(worker: Environment, names: readonly string[]): string[] {
+  return names.flatMap((name) => worker[name] ?? []).filter((value) => value.length >= shortestSecret);
 }

@@ -9,6 +9,7 @@ import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { LaneError } from '../errors.ts';
 import { type AgentResult, agentResultSchema } from '../records/result.ts';
+import { mapStrings } from '../rules/text.ts';
 
 /** The largest result file that is read. */
 export const maxResultBytes = 1024 * 1024;
@@ -29,7 +30,7 @@ export async function readResult(path: string): Promise<ResultReading> {
   if (value === undefined) return { kind: 'invalid', why: 'it is not JSON in UTF-8' };
   const parsed = agentResultSchema.safeParse(value);
   if (!parsed.success) return { kind: 'invalid', why: describe(parsed.error) };
-  return { kind: 'valid', result: cleaned(parsed.data) };
+  return { kind: 'valid', result: mapStrings(parsed.data, wellFormed) };
 }
 
 /** The bytes, or why there are none to trust. */
@@ -99,11 +100,6 @@ const problemTexts: Partial<Record<z.ZodError['issues'][number]['code'], string>
 };
 
 /** Lone surrogates and NUL, which JSON can carry and no later reader expects, become the replacement character. */
-function cleaned<T>(value: T): T;
-function cleaned(value: unknown): unknown {
-  if (typeof value === 'string')
-    return Buffer.from(value, 'utf8').toString('utf8').replaceAll('\0', '\u{fffd}');
-  if (Array.isArray(value)) return value.map((item) => cleaned(item));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cleaned(item)]));
+function wellFormed(text: string): string {
+  return Buffer.from(text, 'utf8').toString('utf8').replaceAll('\0', '\u{fffd}');
 }

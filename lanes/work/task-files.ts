@@ -61,7 +61,8 @@ export function makeTaskFile(input: {
     },
     ...(given.instructions === undefined ? {} : { instructions: given.instructions }),
     criteria: given.criteria.map((criterion) => {
-      const { kind, reason, by } = task.dispositions[criterion.id] ?? {};
+      const known = Object.hasOwn(task.dispositions, criterion.id);
+      const { kind, reason, by } = (known ? task.dispositions[criterion.id] : undefined) ?? {};
       const disposition = kind && by ? { kind, by, ...(reason === undefined ? {} : { reason }) } : undefined;
       const checks = [...(proofs.get(criterion.id) ?? [])];
       return { ...criterion, checks, ...(disposition === undefined ? {} : { disposition }) };
