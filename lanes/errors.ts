@@ -104,6 +104,16 @@ export const errorTable = {
     retryable: true,
     message: 'The isolation copy could not be made.',
   },
+  capture_failed: {
+    status: 500,
+    retryable: true,
+    message: 'The patch could not be taken out of the isolation copy. The copy and its work are kept.',
+  },
+  tree_not_ended: {
+    status: 500,
+    retryable: false,
+    message: 'Processes of the run could not be ended. Its copy is kept; end them by hand, then sweep.',
+  },
   git_failed: {
     status: 502,
     retryable: true,
