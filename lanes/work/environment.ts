@@ -5,14 +5,11 @@
 import { join } from 'node:path';
 import { LaneError } from '../errors.ts';
 
-/** The variable that marks every process of a run, so that none is missed when the run is ended. */
-export const runMarker = 'LANES_RUN';
-
 /** What every program needs to start and to print. */
 const inherited = ['PATH', 'LANG', 'TZ'] as const;
 /** Names that would hand an agent what is Lanekeeper's own, or that say what Lanekeeper decides. */
 const reserved =
-  /^(?:LANES_.*|APP_ID|PRIVATE_KEY(?:_PATH)?|WEBHOOK_.*|GITHUB_(?:API|SERVER)_URL|HOME|TMPDIR)$/;
+  /^(?:LANES_.*|LANEKEEPER_.*|APP_ID|PRIVATE_KEY(?:_PATH)?|WEBHOOK_.*|GITHUB_(?:API|SERVER)_URL|HOME|TMPDIR)$/;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -26,7 +23,6 @@ export function makeEnvironment(input: {
   /** The names that the lane's operator listed. A name that the worker does not have is left out. */
   readonly names: readonly string[];
   readonly ioDir: string;
-  readonly marker: string;
   /** The run's own variables, such as `LANES_TASK_FILE`. */
   readonly own: Readonly<Record<string, string>>;
 }): Record<string, string> {
@@ -45,7 +41,6 @@ export function makeEnvironment(input: {
     ...Object.fromEntries(passed),
     HOME: join(input.ioDir, 'home'),
     TMPDIR: join(input.ioDir, 'tmp'),
-    [runMarker]: input.marker,
     ...input.own,
   };
 }

@@ -8,7 +8,8 @@ import type { Check } from '../../records/config.ts';
 import type { Environment } from '../environment.ts';
 import { makeEnvironment } from '../environment.ts';
 import { onDisk } from '../files.ts';
-import type { ProgramEnd, RunContained } from '../run-contained.ts';
+import type { TreeEnding } from '../process-tree.ts';
+import type { RunContained } from '../run-contained.ts';
 import { makeProgramFolders } from '../task-files.ts';
 import type { CheckOutcome } from './evidence.ts';
 import { checkOut, type ProofTree } from './tree.ts';
@@ -19,7 +20,6 @@ export interface CheckRoom {
   /** A folder of this run, under its copy's lock, for the clean checkouts. */
   readonly proofDir: string;
   readonly worker: Environment;
-  readonly marker: string;
   readonly run: RunContained;
   readonly signal: AbortSignal;
 }
@@ -50,17 +50,17 @@ async function runCheck(room: CheckRoom, name: string, index: number): Promise<C
     workDir,
     ioDir,
     readableDirs: room.tree.objectDirs,
-    env: makeEnvironment({ worker: room.worker, names: [], ioDir, marker: room.marker, own: {} }),
+    env: makeEnvironment({ worker: room.worker, names: [], ioDir, own: {} }),
     stdinFile: null,
     timeoutMs: Math.ceil(check.timeoutMinutes * minuteMs),
-    marker: room.marker,
     signal: room.signal,
+    isAgent: false,
   });
   room.signal.throwIfAborted();
-  return describe(end, check, room.tree.subject.name);
+  return describe(end.ending, check, room.tree.subject.name);
 }
 
-function describe(end: ProgramEnd, check: Check, subject: string): CheckOutcome {
+function describe(end: TreeEnding, check: Check, subject: string): CheckOutcome {
   const where = `on a clean checkout of ${subject}`;
   switch (end.kind) {
     case 'exit':
