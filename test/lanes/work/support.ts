@@ -1,7 +1,7 @@
 /** Real parts for the tests of `work/`: a temporary data folder, a real remote, real copies. */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
@@ -15,7 +15,7 @@ const copies: Copy[] = [];
 
 afterEach(async () => {
   for (const copy of copies.splice(0)) await copy.lock.release();
-  for (const folder of folders.splice(0)) {
+  for (const folder of folders.splice(0).filter((path) => existsSync(path))) {
     execFileSync('chmod', ['-R', 'u+rwX', folder]);
     rmSync(folder, { recursive: true, force: true });
   }
@@ -31,7 +31,12 @@ export function temporaryFolder(): string {
 /** Git as an ordinary person would run it, without this machine's configuration. */
 export function sh(cwd: string, ...command: string[]): string {
   const [file = 'true', ...args] = command;
-  const who = { GIT_AUTHOR_NAME: 'p', GIT_AUTHOR_EMAIL: 'p@x', GIT_COMMITTER_NAME: 'p', GIT_COMMITTER_EMAIL: 'p@x' };
+  const who = {
+    GIT_AUTHOR_NAME: 'p',
+    GIT_AUTHOR_EMAIL: 'p@x',
+    GIT_COMMITTER_NAME: 'p',
+    GIT_COMMITTER_EMAIL: 'p@x',
+  };
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: cwd, GIT_CONFIG_NOSYSTEM: '1', ...who };
   return execFileSync(file, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }
