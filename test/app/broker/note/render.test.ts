@@ -252,7 +252,7 @@ describe('a note', () => {
     ['tags', (n: number) => `<b>${n}`.repeat(9_000)],
   ])('200 criteria with long texts of %s fit, and the block stays whole', (_, text) => {
     for (const input of [
-      ...parkReasonSchema.options.slice(0, 8).map((reason) => parked(reason, hugeTask(text))),
+      ...(['criteria_open', 'needs_answer'] as const).map((reason) => parked(reason, hugeTask(text))),
       complete('completed', hugeTask(text)),
       resumed(hugeTask(text)),
     ]) {
