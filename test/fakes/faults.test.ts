@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { execaNode } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { closeServer } from './github/server.ts';
 import { type GitHubStandIn, startGitHub } from './github.ts';
 import { appClient, git, statusOf } from './support.ts';
 
@@ -131,11 +134,18 @@ test('closing leaves no folder and no port behind', async () => {
   const other = await startGitHub();
   const [made] = folders().filter((name) => !before.has(name));
   expect(made).toBeDefined();
+  const deaf = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(deaf, 'listening');
+  const bound = deaf.address();
+  other.setHookUrl(`http://127.0.0.1:${typeof bound === 'object' ? bound?.port : 0}/`);
   await other.createRepo({ owner: 'acme', name: 'a' });
+  await other.octokit(other.token).issues.create({ owner: 'acme', repo: 'a', title: 'A' });
+  await once(deaf, 'connection');
   const slow = other.fault({ path: /zen/, kind: 'slow', delayMs: 60_000 });
   const hanging = fetch(`${other.url}/zen`).catch(() => 'cut off');
   await expect.poll(() => slow.hits()).toBe(1);
   await other.close();
+  await closeServer(deaf);
   expect(await hanging).toBe('cut off');
   expect(existsSync(`${tmpdir()}/${made}`)).toBe(false);
   await expect(fetch(other.url)).rejects.toThrow();

@@ -123,11 +123,13 @@ test('installing, selecting repositories and uninstalling tell the App, and kill
   expect(objectsIn(receiver.received[0]?.payload.repositories).map((repo) => repo.name)).toEqual([one.name]);
 });
 
-test('a suspended installation mints no token and hears nothing until it is resumed', async () => {
-  await github.installing.suspend('acme', true);
+test('a suspended installation mints no token, uses none and hears nothing until it is resumed', async () => {
   const app = await appClient(github);
   const mint = () => app.rest.apps.createInstallationAccessToken({ installation_id: github.installationId });
+  const early = github.octokit((await mint()).data.token);
+  await github.installing.suspend('acme', true);
   await expect(mint()).rejects.toMatchObject({ status: 403 });
+  await expect(early.issues.listForRepo(at)).rejects.toMatchObject({ status: 403 });
   await admin().issues.create({ ...at, title: 'A' });
   await github.installing.suspend('acme', false);
   await mint();
@@ -188,4 +190,15 @@ test('a merge into the default branch that says "Fixes" closes the issue', async
   await github.settle();
   expect(receiver.names()).toEqual(['issues.opened', 'issues.closed']);
   expect((await admin().issues.get({ ...at, issue_number: data.number })).data.state).toBe('closed');
+});
+
+test('a pull request is an issue to read, but its label is no event of issues', async () => {
+  const made = await admin().pulls.create({ ...at, head: 'work', base: 'main', title: 'B' });
+  const issue = { ...at, issue_number: made.data.number };
+  expect((await admin().issues.get(issue)).data.pull_request?.url).toBe(made.data.url);
+  await admin().issues.addLabels({ ...issue, labels: ['bug'] });
+  await admin().issues.createComment({ ...issue, body: 'x' });
+  await github.settle();
+  expect(receiver.names()).toEqual(['issue_comment.created']);
+  expect(receiver.received[0]?.payload.issue).toMatchObject({ pull_request: { url: made.data.url } });
 });
