@@ -6,8 +6,8 @@ import type { Death, PatchRef, RunEnd } from '../records/runs.ts';
 import { boundNotices, type Judgement } from '../rules/dispositions.ts';
 import { clipStart, hideSecrets, mapStrings } from '../rules/text.ts';
 import { handedSecrets } from './environment.ts';
-import { readResult } from './result.ts';
 import type { TreeEnding } from './process-tree.ts';
+import { readResult } from './result.ts';
 import type { ProgramEnd } from './run-contained.ts';
 import type { RunRoom } from './run-room.ts';
 

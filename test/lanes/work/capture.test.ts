@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, w
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import type { Copy } from '../../../lanes/work/copy.ts';
 import { captureResult } from '../../../lanes/work/capture.ts';
+import type { Copy } from '../../../lanes/work/copy.ts';
 import { findReceipts, openPatch, outboxPaths } from '../../../lanes/work/outbox.ts';
 import type { Workplace } from '../../../lanes/work/workplace.ts';
 import { makeCopy, makePlace, makeRemote, put, sh, temporaryFolder } from './support.ts';
@@ -144,7 +144,11 @@ describe('a capture', () => {
       sh(join(dir, 'inner'), 'git', 'add', '-A');
       sh(join(dir, 'inner'), 'git', 'commit', '-q', '-m', 'x');
     });
-    expect(receipt).toMatchObject({ partial: true, missing: [{ path: 'inner/', why: 'embedded_repository' }], files: 0 });
+    expect(receipt).toMatchObject({
+      partial: true,
+      missing: [{ path: 'inner/', why: 'embedded_repository' }],
+      files: 0,
+    });
   });
 
   it('says that a tracked file replaced by a FIFO could not be read, and does not hang', async () => {
@@ -153,7 +157,11 @@ describe('a capture', () => {
       sh(dir, 'mkfifo', 'change.txt');
       put(dir, 'new.txt', 'n');
     });
-    expect(receipt).toMatchObject({ partial: true, missing: [{ path: 'change.txt', why: 'not_readable' }], files: 1 });
+    expect(receipt).toMatchObject({
+      partial: true,
+      missing: [{ path: 'change.txt', why: 'not_readable' }],
+      files: 1,
+    });
   });
 
   it('keeps a file over 50 MB beside the patch', async () => {
@@ -162,7 +170,11 @@ describe('a capture', () => {
       put(dir, 'big.bin', content);
       put(dir, 'small.txt', 's');
     });
-    expect(receipt).toMatchObject({ partial: true, missing: [{ path: 'big.bin', why: 'too_big' }], files: 1 });
+    expect(receipt).toMatchObject({
+      partial: true,
+      missing: [{ path: 'big.bin', why: 'too_big' }],
+      files: 1,
+    });
     const [blob] = receipt.blobs;
     expect(blob).toMatchObject({ path: 'big.bin', mode: '100644', bytes: content.length });
     const kept = readFileSync(join(place.outboxDir, `${copy.id}.result.${blob?.object}.blob`));
@@ -204,7 +216,9 @@ describe('a capture', () => {
     const copy = await makeCopy(place, makeRemote(base));
     await captureResult(place, copy, 'none');
     const create = ['create.locked', 'create.published', 'create.pinned', 'create.copied'];
-    const steps = ['begin', 'added', 'streamed', 'synced', 'renamed', 'receipt'].map((step) => `result.${step}`);
+    const steps = ['begin', 'added', 'streamed', 'synced', 'renamed', 'receipt'].map(
+      (step) => `result.${step}`,
+    );
     expect(seen).toEqual([...create, ...steps, 'captured']);
   });
 });

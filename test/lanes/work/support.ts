@@ -31,7 +31,12 @@ export function temporaryFolder(): string {
 /** Git as an ordinary person would run it, without this machine's configuration. */
 export function sh(cwd: string, ...command: string[]): string {
   const [file = 'true', ...args] = command;
-  const who = { GIT_AUTHOR_NAME: 'p', GIT_AUTHOR_EMAIL: 'p@x', GIT_COMMITTER_NAME: 'p', GIT_COMMITTER_EMAIL: 'p@x' };
+  const who = {
+    GIT_AUTHOR_NAME: 'p',
+    GIT_AUTHOR_EMAIL: 'p@x',
+    GIT_COMMITTER_NAME: 'p',
+    GIT_COMMITTER_EMAIL: 'p@x',
+  };
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: cwd, GIT_CONFIG_NOSYSTEM: '1', ...who };
   return execFileSync(file, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }
