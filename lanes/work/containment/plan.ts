@@ -46,7 +46,9 @@ export async function planMounts(request: ContainRequest, host: Host): Promise<M
     ...(await socketPaths(host)),
   ];
   const hides: Mount[] = [];
-  for (const path of outermost(secrets.filter(visible))) {
+  // A hidden folder with the copy in it is made in any case, so that nothing around the copy can be written.
+  const holdsOwn = (path: string) => own.some((folder) => isWithin(folder, path));
+  for (const path of outermost(secrets.filter((path) => visible(path) || holdsOwn(path)))) {
     if (own.some((folder) => isWithin(path, folder))) continue;
     hides.push({ kind: 'hide', path, what: (await host.kind(path)) === 'folder' ? 'folder' : 'file' });
   }

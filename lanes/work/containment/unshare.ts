@@ -50,7 +50,7 @@ while [ "$1" != -- ]; do
     private) mount -t tmpfs -o mode=755,size=${PRIVATE_BYTES} tmpfs "$new$2"; writable "$2" ;;
     read) target "$2"; mount --rbind "$2" "$new$2" ;;
     write) target "$2"; mount --bind "$2" "$new$2"; writable "$2" ;;
-    hide-folder) mount -t tmpfs -o mode=555 tmpfs "$new$2" ;;
+    hide-folder) mkdir -p "$new$2"; mount -t tmpfs -o mode=555 tmpfs "$new$2" ;;
     hide-file) mount --bind "$stage/nothing" "$new$2" ;;
     setting) mount --bind "$new$2" "$new$2" ;;
   esac
