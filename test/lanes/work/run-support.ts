@@ -14,7 +14,7 @@ import type { Workplace } from '../../../lanes/work/workplace.ts';
 import { forever, makePlace, makeRemote, temporaryFolder } from './support.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const agents = join(root, 'test', 'fixtures', 'agents');
+export const agentsFolder = join(root, 'test', 'fixtures', 'agents');
 const namespace = parseNamespace('lane:triage');
 
 /** What the machine offers, probed once. */
@@ -23,7 +23,7 @@ export const contained = levels.some(({ level }) => level !== 'none');
 
 /** The command line of one of the small agents. */
 export function agentRun(name: string, ...args: string[]): string[] {
-  return [process.execPath, join(agents, `${name}.mjs`), ...args];
+  return [process.execPath, join(agentsFolder, `${name}.mjs`), ...args];
 }
 
 /** A lane of this agent, with the defaults of the operator's file. */
