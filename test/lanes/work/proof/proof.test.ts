@@ -31,7 +31,7 @@ function standings(outcome: RunOutcome): string[] {
 }
 
 const check: Evidence[] = [{ kind: 'check', name: 'unit' }];
-const files = { 'src/a.js': 'old\n', 'test/a.sh': 'grep -q new src/a.js\n', '.gitignore': 'build\n' };
+const files = { 'src/a.js': 'as it was\n', 'test/a.sh': 'grep -q new src/a.js\n', '.gitignore': 'build\n' };
 const unit = { run: ['sh', 'test/a.sh'], proves: ['*'], protect: ['test/**'] };
 
 describe.runIf(contained)('a check', () => {
@@ -166,7 +166,7 @@ describe.runIf(contained)('a file', () => {
     const evidence: Evidence[] = [
       { kind: 'file', path: 'src/a.js' },
       { kind: 'file', path: 'src/a.js', contains: 'brand new' },
-      { kind: 'file', path: 'src/a.js', contains: 'old' },
+      { kind: 'file', path: 'src/a.js', contains: 'as it was' },
       { kind: 'file', path: 'src/a.js', contains: ' ' },
     ];
     const end = await claimed(setting, evidence, { changes: ['echo brand new >src/a.js'] });
