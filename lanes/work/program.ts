@@ -35,6 +35,8 @@ export async function runProgram(run: ProgramRun): Promise<ProgramOutput> {
     const child = spawn(run.file, run.args, {
       cwd: run.cwd,
       env: run.env,
+      // A group of its own, to be ended as a whole: git's helper for HTTP outlives git and keeps its output open (ran).
+      detached: true,
       stdio: [
         run.input === undefined ? 'ignore' : 'pipe',
         run.stdoutFd ?? 'pipe',
@@ -42,7 +44,7 @@ export async function runProgram(run: ProgramRun): Promise<ProgramOutput> {
         ...(run.thirdFd === undefined ? [] : [run.thirdFd]),
       ],
     });
-    const stop = () => child.kill('SIGKILL');
+    const stop = () => killGroup(child.pid);
     const limit = run.maxBytes ?? 1024 * 1024;
     const [stdout, stderr] = [collect(child.stdout, limit, stop), collect(child.stderr, limit, stop)];
     run.signal?.addEventListener('abort', stop, { once: true });
@@ -64,6 +66,15 @@ export async function runProgram(run: ProgramRun): Promise<ProgramOutput> {
   });
   run.signal?.throwIfAborted();
   return output;
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
 }
 
 interface Collected {

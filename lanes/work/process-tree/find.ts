@@ -5,7 +5,7 @@
  */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { isWithin } from '../containment/plan.ts';
-import { processStat, startTimeOf } from '../identity.ts';
+import { type ProcessStat, processStat, startTimeOf } from '../identity.ts';
 
 export const MARKER_VARIABLE = 'LANEKEEPER_RUN';
 
@@ -25,18 +25,33 @@ export interface FoundProcess {
   startTime: string;
 }
 
-/** The living processes of a run, without ourselves. Zombies are dead: they can do nothing any more. */
+/**
+ * The living processes of a run and all their descendants, without ourselves. Zombies are dead: they can do nothing
+ * any more. Without containment, an orphan that wiped its environment, left the group and holds nothing open cannot be
+ * found; in containment the end of the pid namespace takes it.
+ */
 export async function findRun(traces: RunTraces): Promise<FoundProcess[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const found: FoundProcess[] = [];
-  for (const pid of pids) {
-    if (pid === process.pid) continue;
-    const stat = await processStat(pid);
-    if (!stat || stat.state === 'Z' || stat.state === 'X') continue;
-    if (stat.group === traces.group || (await hasTrace(pid, traces)))
-      found.push({ pid, startTime: stat.startTime });
+  const living = await livingProcesses();
+  const found = new Set<number>();
+  for (const [pid, stat] of living) {
+    if (stat.group === traces.group || (await hasTrace(pid, traces))) found.add(pid);
   }
-  return found;
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const [pid, stat] of living) if (found.has(stat.parent)) found.add(pid);
+  }
+  return [...found].map((pid) => ({ pid, startTime: living.get(pid)?.startTime ?? '' }));
+}
+
+async function livingProcesses(): Promise<Map<number, ProcessStat>> {
+  const living = new Map<number, ProcessStat>();
+  for (const name of await readdir('/proc')) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    const stat = await processStat(pid);
+    if (stat && stat.state !== 'Z' && stat.state !== 'X') living.set(pid, stat);
+  }
+  return living;
 }
 
 /** Signals a process unless its number has gone to another one. */

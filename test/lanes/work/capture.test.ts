@@ -223,28 +223,63 @@ describe('a capture', () => {
   });
 });
 
+it('a patch that does not give the work back is not a capture', async () => {
+  let temporary = '';
+  const place = await makePlace((name) => {
+    if (name === 'result.synced')
+      writeFileSync(temporary, readFileSync(temporary, 'utf8').replace('+new', '+old'));
+  });
+  const copy = await makeCopy(place, makeRemote(base));
+  temporary = outboxPaths(place, copy.id).temporary;
+  put(copy.paths.work, 'n.txt', 'new\n');
+  await expect(captureResult(place, copy, 'none')).rejects.toMatchObject({ code: 'capture_failed' });
+  expect(existsSync(outboxPaths(place, copy.id).receipt)).toBe(false);
+  expect(existsSync(outboxPaths(place, copy.id).patch)).toBe(false);
+  expect(copy.record.state).toBe('ready');
+});
+
 describe("the agent's own git configuration", () => {
   it('never runs as us: hooks, fsmonitor, filters and a submodule stay silent', async () => {
     const canary = join(temporaryFolder(), 'canary');
-    const { receipt } = await captureAfter((dir) => {
-      const run = `touch ${canary}; cat`;
-      put(dir, 'evil.sh', `#!/bin/sh\n${run}\n`, 0o755);
-      const hook = join(dir, 'evil.sh');
-      for (const name of ['post-checkout', 'pre-commit', 'post-index-change', 'fsmonitor-watchman']) {
-        put(dir, `.git/hooks/${name}`, `#!/bin/sh\n${run}\n`, 0o755);
-      }
-      for (const git of ['.git', 'inner/.git']) {
-        if (git !== '.git') sh(dir, 'git', 'init', '-q', 'inner');
-        const config = readFileSync(join(dir, git, 'config'), 'utf8');
-        const evil = `[core]\n\tfsmonitor = ${hook}\n\thooksPath = .git/hooks\n[filter "x"]\n\tclean = ${run}\n\tsmudge = ${run}\n`;
-        put(dir, `${git}/config`, `${config}${evil}[diff "x"]\n\ttextconv = ${hook}\n\tcommand = ${hook}\n`);
-      }
-      put(dir, '.gitattributes', '* filter=x diff=x\n');
-      put(dir, 'inner/.gitattributes', '* filter=x diff=x\n');
-      put(dir, 'inner/f', 'f');
-      put(dir, 'change.txt', 'changed\n');
-    });
+    const remote = makeRemote(base);
+    sh(remote, 'git', 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},sub`);
+    sh(remote, 'git', 'commit', '-q', '-m', 'submodule');
+    const place = await makePlace();
+    const copy = await makeCopy(place, remote);
+    const dir = copy.paths.work;
+    const run = `touch ${canary}; cat`;
+    put(dir, 'evil.sh', `#!/bin/sh\n${run}\n`, 0o755);
+    const hook = join(dir, 'evil.sh');
+    for (const repository of ['inner', 'sub']) {
+      put(dir, `${repository}/.gitattributes`, '* filter=x diff=x\n');
+      put(dir, `${repository}/f`, 'f');
+      sh(join(dir, repository), 'git', 'init', '-q', '.');
+      sh(join(dir, repository), 'git', 'add', '-A');
+      sh(join(dir, repository), 'git', 'commit', '-q', '-m', 'x');
+      put(dir, `${repository}/f`, 'changed');
+    }
+    put(dir, '.gitattributes', '* filter=x diff=x\n');
+    put(dir, 'change.txt', 'changed\n');
+    for (const name of ['post-checkout', 'pre-commit', 'post-index-change', 'fsmonitor-watchman']) {
+      put(dir, `.git/hooks/${name}`, `#!/bin/sh\n${run}\n`, 0o755);
+    }
+    for (const git of ['.git', 'inner/.git', 'sub/.git']) {
+      const config = readFileSync(join(dir, git, 'config'), 'utf8');
+      const core = `[core]\n\tfsmonitor = ${hook}\n\thooksPath = ${join(dir, '.git/hooks')}\n`;
+      const filter = `[filter "x"]\n\tclean = "${run}"\n\tsmudge = "${run}"\n`;
+      put(
+        dir,
+        `${git}/config`,
+        `${config}${core}${filter}[diff "x"]\n\ttextconv = ${hook}\n\tcommand = ${hook}\n`,
+      );
+    }
+    const receipt = await captureResult(place, copy, 'none');
     expect(existsSync(canary)).toBe(false);
     expect(receipt.files).toBe(3);
+    const missing = receipt.missing.map(({ path }) => path);
+    expect(missing.sort()).toEqual(['inner/', 'sub/']);
+    // The trap is real: the agent's own git, in the copy, springs it.
+    sh(dir, 'git', 'status');
+    expect(existsSync(canary)).toBe(true);
   });
 });

@@ -163,9 +163,9 @@ describe.each(contained.map((containment) => [containment.level, containment] as
       await expect(run(containment, ['no-such-agent'])).rejects.toMatchObject({ code: 'agent_unavailable' });
     });
 
-    it('a file right in a private place comes alone', async () => {
+    it('a file right in a private place comes alone, to be read', async () => {
       const script = join('/tmp', `lanekeeper-lone-${process.pid}.sh`);
-      put('/tmp', script.slice(5), 'ls /tmp');
+      put('/tmp', script.slice(5), 'ls /tmp; echo owned >>"$0"');
       cleanUps.push(() => rmSync(script));
       const result = await run(containment, ['/bin/sh', script]);
       expect(
@@ -174,6 +174,7 @@ describe.each(contained.map((containment) => [containment.level, containment] as
           .split('\n')
           .filter((name) => name.includes('lone')),
       ).toEqual([script.slice(5)]);
+      expect(readFileSync(script, 'utf8')).toBe('ls /tmp; echo owned >>"$0"');
       expect(result.stdout.text).not.toContain(agents.split('/').at(-1));
     });
 

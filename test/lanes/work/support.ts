@@ -1,7 +1,7 @@
 /** Real parts for the tests of `work/`: a temporary data folder, a real remote, real copies. */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
@@ -15,7 +15,7 @@ const copies: Copy[] = [];
 
 afterEach(async () => {
   for (const copy of copies.splice(0)) await copy.lock.release();
-  for (const folder of folders.splice(0)) {
+  for (const folder of folders.splice(0).filter((path) => existsSync(path))) {
     execFileSync('chmod', ['-R', 'u+rwX', folder]);
     rmSync(folder, { recursive: true, force: true });
   }
