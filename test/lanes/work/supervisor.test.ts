@@ -165,19 +165,23 @@ describe.runIf(contained)('a run', () => {
     });
   });
 
-  test('whose agent removes its own copy says so, and hurts nothing else', async () => {
-    const setting = await makeSetting({ files: { 'a.txt': 'a\n', 'b/c.txt': 'c\n' } });
-    const lane = makeLane({ agent: command('removes'), writes: true });
-    const end = await run(setting.deps, setting.order({ lane }));
-    expect(end).toMatchObject({
-      kind: 'result',
-      dispositions: [{ kind: 'met', evidence: [] }],
-      patch: { files: 2 },
-    });
-    expect(end).toMatchObject({ notices: expect.arrayContaining(['The agent removed the whole checkout.']) });
-    const again = makeLane({ agent: command('completes', 'work.txt=fixed'), checks: { unit } });
-    expect(await run(setting.deps, setting.order({ lane: again, run: 2 }))).toMatchObject({ kind: 'result' });
-  });
+  test.each(['required', 'none'])(
+    'whose agent removes its own copy, containment %s, says so and hurts nothing else',
+    async (containment) => {
+      const setting = await makeSetting({ files: { 'a.txt': 'a\n', 'b/c.txt': 'c\n' } });
+      const lane = makeLane({ agent: command('removes'), writes: true, containment });
+      expect(await run(setting.deps, setting.order({ lane }))).toMatchObject({
+        kind: 'result',
+        dispositions: [{ kind: 'met', evidence: [] }],
+        notices: expect.arrayContaining(['The agent removed the whole checkout.']),
+      });
+      expect(copiesOf(setting)).toEqual([]);
+      const again = makeLane({ agent: command('completes', 'work.txt=fixed'), checks: { unit } });
+      expect(await run(setting.deps, setting.order({ lane: again, run: 2 }))).toMatchObject({
+        kind: 'result',
+      });
+    },
+  );
 });
 
 describe.runIf(contained)('a run that goes on', () => {
