@@ -6,8 +6,8 @@ import type { Death, PatchRef, RunEnd } from '../records/runs.ts';
 import { boundNotices, type Judgement } from '../rules/dispositions.ts';
 import { clipStart, hideSecrets, mapStrings } from '../rules/text.ts';
 import { handedSecrets } from './environment.ts';
-import { readResult } from './result.ts';
 import type { TreeEnding } from './process-tree.ts';
+import { readResult } from './result.ts';
 import type { ProgramEnd } from './run-contained.ts';
 import type { RunRoom } from './run-room.ts';
 
@@ -84,14 +84,15 @@ export function patchRef(
 function patchNotices(lane: Lane, receipt: Receipt): string[] {
   const notices: string[] = [];
   const files = receipt.files === 1 ? '1 file' : `${receipt.files} files`;
-  if (receipt.emptied) notices.push('The agent removed the whole checkout.');
+  const removed = receipt.missing.some(({ why }) => why === 'copy_removed');
+  if (removed || receipt.emptied) notices.push('The agent removed the whole checkout.');
   if (!lane.writes && receipt.files > 0) {
     notices.push(
       `The agent changed ${files}, but this lane does not write: they are kept in the worker's outbox and are no part ` +
         'of the result.',
     );
   }
-  for (const { path, why } of lane.writes ? receipt.missing : []) {
+  for (const { path, why } of lane.writes && !removed ? receipt.missing : []) {
     notices.push(`The patch does not hold ${JSON.stringify(path)}: ${why.replaceAll('_', ' ')}.`);
   }
   return notices;

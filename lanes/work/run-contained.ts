@@ -3,7 +3,7 @@
  * after the other: what is alive of a run holds the copy's `agent.lock`.
  */
 import { isLaneError } from '../errors.ts';
-import type { Containment, ContainedCommand } from './containment.ts';
+import type { ContainedCommand, Containment } from './containment.ts';
 import { type Copy, markRunning } from './copy.ts';
 import { eventOf } from './machine-ledger.ts';
 import { runTree, type TreeEnding, type TreeResult } from './process-tree.ts';

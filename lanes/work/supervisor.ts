@@ -3,9 +3,9 @@
  * the default branch's head, the agent in containment, its whole tree ended, the patch captured before anything else,
  * the result read, its proof verified. Whatever goes wrong becomes an end of the run; nothing stays an exception.
  */
-import { LaneError } from '../errors.ts';
+import { isLaneError, LaneError } from '../errors.ts';
 import type { Receipt } from '../records/copies.ts';
-import type { RunInput } from '../records/runs.ts';
+import type { RunEnd, RunInput } from '../records/runs.ts';
 import { claimChecked, nothingToCheck } from '../rules/check-lane.ts';
 import { mapChecks } from '../rules/proof.ts';
 import { endOfFailure } from '../rules/run-end.ts';
@@ -97,10 +97,16 @@ type Attempt =
   | { readonly kind: 'ran'; readonly end: ProgramEnd | null; readonly notices: readonly string[] }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** From a copy on: whatever happens, it is captured, and removed only once its patch is in the outbox. */
+/**
+ * From a copy on: whatever happens, it is captured, and removed only once its patch is in the outbox. Where a process
+ * outlives every kill, nothing of the copy is touched: it stays as it is, with its lock held.
+ */
 async function inCopy(room: RunRoom): Promise<RunOutcome> {
   const { deps, copy, containment } = room;
   const attempt = await runInCopy(room).catch((error: unknown): Attempt => ({ kind: 'failed', error }));
+  if (attempt.kind === 'failed' && isLaneError(attempt.error, 'tree_not_ended')) {
+    return outcomeOf(attempt.error, deps, room);
+  }
   let receipt: Receipt;
   try {
     receipt = await captureResult(deps.place, copy, containment.level);
@@ -108,9 +114,16 @@ async function inCopy(room: RunRoom): Promise<RunOutcome> {
     // The copy stays, with its lock held: it has the only instance of this run's work.
     return outcomeOf(attempt.kind === 'failed' ? attempt.error : error, deps, room);
   }
-  const outcome = await conclude(room, receipt, attempt);
-  await takeDown(deps.place, copy);
-  return outcome;
+  const patch = patchRef(receipt, room.lane, deps.place.owner.instance);
+  try {
+    const end = await conclude(room, receipt, attempt);
+    await takeDown(deps.place, copy);
+    return { ...end, ...patch };
+  } catch (error) {
+    if (!isLaneError(error, 'tree_not_ended')) await takeDown(deps.place, copy);
+    const outcome = outcomeOf(error, deps, room);
+    return outcome.kind === 'died' || outcome.kind === 'unable' ? { ...outcome, ...patch } : outcome;
+  }
 }
 
 /** Restores, begins, and runs the agent until its whole tree is gone. A lane of checks has none: `end` is null. */
@@ -126,8 +139,8 @@ async function runInCopy(room: RunRoom): Promise<Attempt> {
   const resultFile = taskFilePaths(copy.paths.io).result;
   const about = { task, lane, run: lease.run, input: room.input, base, branch, resultFile };
   const file = makeTaskFile({ ...about, earlierPatch: brought.patch });
-  await deps.place.point('run.prespawn');
   const files: TaskFiles = await writeTaskFiles(copy.paths.io, file, deps.promptTemplate, deps.place.id());
+  await deps.place.point('run.prespawn');
   const { worker } = deps;
   const timeoutMs = Math.ceil(lane.timeoutMinutes * minuteMs);
   const end = await runAgent({ agent: lane.agent, copy, files, worker, timeoutMs, run, signal });
@@ -139,24 +152,18 @@ function strippedNotice(input: RunInput): string[] {
   return [`Hidden text was removed from what the agent saw: ${input.stripped.join(', ')}.`];
 }
 
-/** The run's outcome, now that its work is safe. */
-async function conclude(room: RunRoom, receipt: Receipt, attempt: Attempt): Promise<RunOutcome> {
-  const { copy, deps, input, lane, signal } = room;
-  const patch = patchRef(receipt, lane, deps.place.owner.instance);
-  try {
-    if (attempt.kind === 'failed') throw attempt.error;
-    signal.throwIfAborted();
-    const { end, notices } = attempt;
-    const resultFile = taskFilePaths(copy.paths.io).result;
-    const claimed = () => claimChecked(mapChecks(input.criteria, lane.checks, input.proves));
-    const said = end === null ? claimed() : await endOfAgent(room, end, resultFile);
-    if ('kind' in said) return { ...said, ...patch };
-    const judgement = await proveRun(room, receipt, said);
-    return { ...endOfResult({ lane, result: said, judgement, receipt, notices }), ...patch };
-  } catch (error) {
-    const outcome = outcomeOf(error, deps, room);
-    return outcome.kind === 'died' || outcome.kind === 'unable' ? { ...outcome, ...patch } : outcome;
-  }
+/** The run's end, now that its work is safe. Rejects with what kept the run from an end of its own. */
+async function conclude(room: RunRoom, receipt: Receipt, attempt: Attempt): Promise<RunEnd> {
+  const { copy, input, lane, signal } = room;
+  if (attempt.kind === 'failed') throw attempt.error;
+  signal.throwIfAborted();
+  const { end, notices } = attempt;
+  const resultFile = taskFilePaths(copy.paths.io).result;
+  const claimed = () => claimChecked(mapChecks(input.criteria, lane.checks, input.proves));
+  const said = end === null ? claimed() : await endOfAgent(room, end, resultFile);
+  if ('kind' in said) return said;
+  const judgement = await proveRun(room, receipt, said);
+  return endOfResult({ lane, result: said, judgement, receipt, notices });
 }
 
 /** The copy goes. A removal that fails costs disk space, never the run's result. */
