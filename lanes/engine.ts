@@ -149,9 +149,12 @@ function makeIntakeVerbs(
 ): Pick<Engine, 'issues' | 'deliveries'> {
   const issuesOf = (caller: Caller): ReturnType<typeof makeIssues> =>
     makeIssues(spaceFor(caller, intakeNamespace).redis, intakeNamespace);
+  // One for all calls: it holds the deliveries that wait to be recorded together.
+  let deliveries: ReturnType<typeof makeDeliveries> | undefined;
   const deliveriesOf = (caller: Caller): ReturnType<typeof makeDeliveries> => {
     const { redis, blocking } = spaceFor(caller, intakeNamespace);
-    return makeDeliveries(redis, blocking, intakeNamespace, redeliverAfterMs);
+    deliveries ??= makeDeliveries(redis, blocking, intakeNamespace, redeliverAfterMs);
+    return deliveries;
   };
   return {
     issues: {
