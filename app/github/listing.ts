@@ -1,6 +1,6 @@
 /** What the label scan walks: installations, their repositories, and open issues that have a label. */
 import { z } from 'zod';
-import type { IssueRef } from '../../lanes/records/common.ts';
+import type { IssueRef } from '../../lanes/index.ts';
 import { type Api, hasNext, type InstalledRepository, type RepositoryRef } from './api.ts';
 import { statusOf, unusable } from './failure.ts';
 

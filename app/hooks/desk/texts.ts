@@ -1,6 +1,5 @@
 /** The short comments that are no notes: what was open when somebody closed an issue. */
-import type { Task } from '../../../lanes/records/tasks.ts';
-import { gate } from '../../../lanes/rules/gate.ts';
+import { gate, type Task } from '../../../lanes/index.ts';
 import { neutralise } from '../../broker/note/neutralise.ts';
 
 const maxListed = 50;

@@ -43,6 +43,7 @@ export const reasons = {
   issue_transferred: 'The issue was transferred to another repository.',
   issue_gone: 'The issue or its repository is gone, or the App may not see it any more.',
   approver_not_permitted: 'Who set the label has no triage permission any more.',
+  parked_at_claim: 'The look right before the run found a reason to ask a person.',
   installation_removed: 'The App was uninstalled, suspended, or taken off the repository.',
   delivery_refused: 'GitHub refused a change for good. What it was is in the text.',
   no_command: 'The comment holds no command.',
