@@ -26,7 +26,7 @@ export type { Disposition, Dispositions } from './records/dispositions.ts';
 export type { CloseEffect, LooseEffect, NoteEffect, TaskEffect } from './records/effects.ts';
 export type { Decision, Delivery, IssueRecord } from './records/issues.ts';
 export { liveStates, type NewTask, type ParkReason, parkReasonSchema, type Task } from './records/tasks.ts';
-export { matchCriteria } from './rules/criteria/index.ts';
+export { matchCriteria } from './rules/criteria/match.ts';
 export { type GateAnswer, gate } from './rules/gate.ts';
 export { decideClose } from './rules/intake/closed.ts';
 export { type Intake, intake, type Sender, screen } from './rules/intake/index.ts';
