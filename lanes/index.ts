@@ -29,12 +29,16 @@ export { liveStates, type NewTask, type ParkReason, parkReasonSchema, type Task 
 export { matchCriteria } from './rules/criteria/match.ts';
 export { type GateAnswer, gate } from './rules/gate.ts';
 export { decideClose } from './rules/intake/closed.ts';
-export { type Intake, intake, type Sender, screen } from './rules/intake/index.ts';
+export { decideEdit } from './rules/intake/edited.ts';
+export { type Intake, intake, type Sender, screen, senderCounts } from './rules/intake/index.ts';
 export { makeMinter } from './rules/intake/minting.ts';
-export { type BodyReading, foundInstead } from './rules/intake/reading.ts';
+export { type BodyReading, foundInstead, judgeReading } from './rules/intake/reading.ts';
 export { type IntakeReason, sentenceOf } from './rules/intake/reasons.ts';
 export { type EffectiveLane, effectiveLane, fillLane, sameLabel } from './rules/lanes.ts';
 export { type Credential, checkRedis, openRedis } from './store/connect.ts';
 export { type EmbeddedOptions, type EmbeddedRedis, startEmbeddedRedis } from './store/embedded.ts';
+export { stripHidden } from './rules/hidden.ts';
+export type { ReadCriterion } from './rules/criteria/types.ts';
+export type { Lease, RunInput } from './records/runs.ts';
 export type { Claim } from './store/tasks.ts';
 export type { Engine, Repaired, TaskVerbs } from './verbs.ts';

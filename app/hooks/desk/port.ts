@@ -3,21 +3,15 @@
  * clock, ids and hashes. Hooks, broker, keeper, scan and host port share it, and each asks it anew for what it decides
  * on.
  */
-import type { Caller, Criterion, Engine, Lane, Namespace } from '../../../lanes/index.ts';
+import type { Caller, Engine, Lane, Namespace, ReadCriterion } from '../../../lanes/index.ts';
 import type { AppIdentity, GitHub } from '../../github/index.ts';
-
-/** One acceptance item as it stands in a body, before it has an id. */
-export type ReadItem = Pick<
-  Criterion,
-  'text' | 'checked' | 'checkbox' | 'depth' | 'label' | 'group' | 'detail'
->;
 
 /** What the bounded parse of a body gives. */
 export type BodyOutcome =
   | {
       readonly kind: 'read';
       readonly reading: {
-        readonly criteria: readonly ReadItem[];
+        readonly criteria: readonly ReadCriterion[];
         readonly placeholders?: readonly string[];
         readonly fallbackTasklist?: readonly string[];
       };
