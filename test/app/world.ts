@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:http';
 import type { Octokit } from '@octokit/rest';
 import type { Probot } from 'probot';
 import { type Broker, createBroker } from '../../app/broker/index.ts';
-import { noteKey } from '../../app/broker/note/index.ts';
+import { noteKey, readNote } from '../../app/broker/note/index.ts';
 import { makeNoteText } from '../../app/broker/note-text.ts';
 import { readRepositoryFile } from '../../app/config/repository-file.ts';
 import { clientsOf } from '../../app/github/client.ts';
@@ -24,9 +24,10 @@ import { type Caller, makeCaller, makeRegistry, type Namespace } from '../../lan
 import type { IssueRef } from '../../lanes/records/common.ts';
 import { operatorFileSchema } from '../../lanes/records/config.ts';
 import type { IssueRecord } from '../../lanes/records/issues.ts';
+import type { Note } from '../../lanes/records/notes.ts';
 import type { Task } from '../../lanes/records/tasks.ts';
-import { readCriteria } from '../../lanes/rules/criteria/read.ts';
 import { checkBounds } from '../../lanes/rules/criteria/bounds.ts';
+import { readCriteria } from '../../lanes/rules/criteria/read.ts';
 import { type GitHubStandIn, type MadeRepo, startGitHub } from '../fakes/github.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
@@ -34,6 +35,13 @@ export interface Clock {
   now(): number;
   /** Moves on by `ms` without waiting. */
   pass(ms: number): void;
+}
+
+/** A lane of the operator's file that the tests run with. */
+export function laneNamed(name: string): Lane {
+  const found = lanes.find((lane) => lane.name === name);
+  if (!found) throw new Error(`no lane ${name}`);
+  return found;
 }
 
 export interface World {
@@ -71,12 +79,9 @@ const laneFile = operatorFileSchema.parse({
     free: { agent: { kind: 'checks' }, onNoCriteria: 'run' },
   },
 });
-export const lanes: readonly Lane[] = Object.entries(laneFile.lanes).map(([name, one]) => fillLane(name, one));
-
-export interface WorldOptions {
-  /** Wraps the desk that the broker gets: to stop it between two steps. */
-  readonly connectRedis?: string;
-}
+export const lanes: readonly Lane[] = Object.entries(laneFile.lanes).map(([name, one]) =>
+  fillLane(name, one),
+);
 
 function makeClock(): Clock {
   let offsetMs = 0;
@@ -200,7 +205,11 @@ async function receive(probot: Probot, failures: unknown[]): Promise<{ url: stri
     try {
       const id = String(request.headers['x-github-delivery']);
       const name = String(request.headers['x-github-event']);
-      await probot.receive({ id, name, payload: JSON.parse(Buffer.concat(chunks).toString('utf8')) } as never);
+      await probot.receive({
+        id,
+        name,
+        payload: JSON.parse(Buffer.concat(chunks).toString('utf8')),
+      } as never);
       response.writeHead(202).end();
     } catch (error) {
       failures.push(error);
@@ -286,14 +295,25 @@ export async function ourComments(world: World, number: number): Promise<string[
     .map((comment) => comment.body ?? '');
 }
 
-/** The states that our notes tell, oldest first. */
-export function noteStates(comments: readonly string[]): string[] {
-  return comments
-    .filter((body) => body.startsWith('<!-- lanekeeper:note v1 '))
-    .map((body) => stateOf(body));
+/** The issue's agent notes as machines read them, oldest first. */
+export async function notesOn(world: World, number: number): Promise<Note[]> {
+  const key = noteKey({ privateKeyPem: world.github.privateKey });
+  const readings = (await ourComments(world, number)).map((body) => readNote(body, [key]));
+  return readings.flatMap((reading) => (reading.ok ? [reading.note] : []));
 }
 
-function stateOf(body: string): string {
-  const words = body.split('\n').slice(1).join('\n').toLowerCase();
-  return ['complete', 'resumed', 'parked'].find((state) => words.includes(state)) ?? 'unknown';
+/** The states that the notes tell. */
+export async function noteStates(world: World, number: number): Promise<string[]> {
+  return (await notesOn(world, number)).map((note) => note.state);
+}
+
+/** What is on the issue by reactions. */
+export async function reactions(world: World, number: number): Promise<string[]> {
+  const { data } = await world.as.maria.reactions.listForIssue(at(world, number));
+  return data.map((reaction) => reaction.content);
+}
+
+/** The reasons that were written down for an issue. */
+export async function reasonsOf(world: World, number: number): Promise<string[]> {
+  return ((await world.record(number))?.decisions ?? []).map((decision) => decision.reason);
 }
