@@ -227,9 +227,11 @@ export async function work(
   world: World,
   namespace: Namespace,
   result: (task: Task) => Parameters<Engine['record']>[3],
+  number?: number,
 ): Promise<Task | { readonly refused: string }> {
   const worker = makeCaller('worker-1', [namespace]);
-  const [queued] = await world.engine.list(worker, namespace, ['queued']);
+  const waiting = await world.engine.list(worker, namespace, ['queued']);
+  const queued = waiting.find((task) => number === undefined || task.issue.number === number);
   if (!queued) throw new Error(`nothing is queued in ${namespace}`);
   const claim = await world.engine.claim(worker, namespace, queued.id);
   if (claim.kind !== 'claimed') throw new Error(`not claimable: ${claim.state}`);
