@@ -5,6 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { Octokit } from '@octokit/rest';
+import { Redis } from 'ioredis';
 import type { Probot } from 'probot';
 import { type Broker, createBroker } from '../../app/broker/index.ts';
 import { noteKey, readNote } from '../../app/broker/note/index.ts';
@@ -65,6 +66,8 @@ export interface World {
   settle(): Promise<void>;
   /** A broker with nothing in memory, as after a restart. */
   freshBroker(): Broker;
+  /** A connection of the superuser, for what a test does to the store behind everyone's back. */
+  redis(): Redis;
   ref(number: number): IssueRef;
   record(number: number): Promise<IssueRecord | null>;
   /** The task that the issue's pointer names. */
@@ -131,7 +134,7 @@ export async function startWorld(): Promise<World> {
     hash: (text) => createHash('sha256').update(text).digest('hex'),
     id: () => randomUUID().replaceAll('-', ''),
     now: clock.now,
-    log: () => {},
+    log: (...all) => { if (process.env.DEBUG_LOG) console.log(JSON.stringify(all)); },
   };
   const sleep = async (ms: number): Promise<void> => clock.pass(ms);
   const labels = makeLabelKeeper({ desk, sleep });
@@ -171,6 +174,7 @@ export async function startWorld(): Promise<World> {
     },
     failures,
     freshBroker,
+    redis: () => new Redis(redis.url),
     ref,
     record,
     async task(number) {
