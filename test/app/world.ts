@@ -68,6 +68,8 @@ export interface World {
   freshBroker(): Broker;
   /** A connection of the superuser, for what a test does to the store behind everyone's back. */
   redis(): Redis;
+  /** Another engine on the same store, whose leases last 30 ms. */
+  readonly hasty: Engine;
   ref(number: number): IssueRef;
   record(number: number): Promise<IssueRecord | null>;
   /** The task that the issue's pointer names. */
@@ -103,6 +105,12 @@ export async function startWorld(): Promise<World> {
   const namespaces = lanes.map((lane) => lane.namespace);
   const registry = makeRegistry(namespaces);
   const engine = createEngine({ connect: () => openRedis(redis.url), registry, id: () => randomUUID() });
+  const hasty = createEngine({
+    connect: () => openRedis(redis.url),
+    registry,
+    id: () => randomUUID(),
+    leaseTtlMs: 30,
+  });
   const caller = makeCaller('app', registry);
   const clock = makeClock();
   const probot = makeProbot({
@@ -134,7 +142,9 @@ export async function startWorld(): Promise<World> {
     hash: (text) => createHash('sha256').update(text).digest('hex'),
     id: () => randomUUID().replaceAll('-', ''),
     now: clock.now,
-    log: (...all) => { if (process.env.DEBUG_LOG) console.log(JSON.stringify(all)); },
+    log: (...all) => {
+      if (process.env.DEBUG_LOG) console.log(JSON.stringify(all));
+    },
   };
   const sleep = async (ms: number): Promise<void> => clock.pass(ms);
   const labels = makeLabelKeeper({ desk, sleep });
@@ -175,6 +185,7 @@ export async function startWorld(): Promise<World> {
     failures,
     freshBroker,
     redis: () => new Redis(redis.url),
+    hasty,
     ref,
     record,
     async task(number) {
@@ -188,15 +199,20 @@ export async function startWorld(): Promise<World> {
         await github.settle();
       }
     },
-    stop: () => stop(receiver.server, github, engine, redis),
+    stop: () => stop(receiver.server, github, [engine, hasty], redis),
   };
 }
 
-async function stop(server: Server, github: GitHubStandIn, engine: Engine, redis: TestRedis): Promise<void> {
+async function stop(
+  server: Server,
+  github: GitHubStandIn,
+  engines: Engine[],
+  redis: TestRedis,
+): Promise<void> {
   await github.settle();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  await engine.close();
+  for (const engine of engines) await engine.close();
   await github.close();
   await redis.stop();
 }
