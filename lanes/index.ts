@@ -25,9 +25,21 @@ export type { Criterion } from './records/criteria.ts';
 export type { Disposition, Dispositions } from './records/dispositions.ts';
 export type { CloseEffect, LooseEffect, NoteEffect, TaskEffect } from './records/effects.ts';
 export type { Decision, Delivery, IssueRecord } from './records/issues.ts';
+export type { Lease, RunInput } from './records/runs.ts';
 export { liveStates, type NewTask, type ParkReason, parkReasonSchema, type Task } from './records/tasks.ts';
-export { matchCriteria } from './rules/criteria/match.ts';
+export { type Ticks, ticksBetween } from './rules/attest.ts';
+export {
+  type CommandAnswer,
+  type CommandProblem,
+  type IssueCheck,
+  type ParsedCommand,
+  type Plan,
+  parseCommands,
+  planCommand,
+} from './rules/commands/index.ts';
+export { matchCriteria, type ReadCriterion } from './rules/criteria/index.ts';
 export { type GateAnswer, gate } from './rules/gate.ts';
+export { stripHidden } from './rules/hidden.ts';
 export { decideClose } from './rules/intake/closed.ts';
 export { decideEdit } from './rules/intake/edited.ts';
 export { type Intake, intake, type Sender, screen, senderCounts } from './rules/intake/index.ts';
@@ -37,8 +49,5 @@ export { type IntakeReason, sentenceOf } from './rules/intake/reasons.ts';
 export { type EffectiveLane, effectiveLane, fillLane, sameLabel } from './rules/lanes.ts';
 export { type Credential, checkRedis, openRedis } from './store/connect.ts';
 export { type EmbeddedOptions, type EmbeddedRedis, startEmbeddedRedis } from './store/embedded.ts';
-export { stripHidden } from './rules/hidden.ts';
-export type { ReadCriterion } from './rules/criteria/types.ts';
-export type { Lease, RunInput } from './records/runs.ts';
 export type { Claim } from './store/tasks.ts';
 export type { Engine, Repaired, TaskVerbs } from './verbs.ts';

@@ -4,19 +4,28 @@
  */
 import {
   type Criterion,
-  decideEdit,
   type Disposition,
+  decideEdit,
   type IssueRecord,
   isLaneError,
   judgeReading,
   type Task,
+  type Ticks,
 } from '../../lanes/index.ts';
 import { hashBody, type IssueSnapshot } from '../github/issue.ts';
-import { noTicks, type Ticks, ticksBetween } from './desk/attest.ts';
+import { noTicks, ticksOfEdit } from './desk/attest.ts';
 import { asBodyReading, criteriaForTask, withReading } from './desk/criteria.ts';
 import { lanesHere } from './desk/lanes.ts';
 import type { BodyOutcome, Desk } from './desk/port.ts';
-import { type Cause, decide, decisionOf, liveTask, recordOf, updateRecord, withDecision } from './desk/records.ts';
+import {
+  type Cause,
+  decide,
+  decisionOf,
+  liveTask,
+  recordOf,
+  updateRecord,
+  withDecision,
+} from './desk/records.ts';
 import { actorOf, type IssuesPayload, refOf, senderOf } from './payload.ts';
 
 type Verdicts = Record<string, Disposition | null>;
@@ -44,7 +53,7 @@ async function ticksOf(desk: Desk, payload: IssuesPayload, record: IssueRecord):
   const from = payload.changes.body?.from;
   const to = payload.issue.body;
   if (typeof from !== 'string' || typeof to !== 'string') return noTicks;
-  return ticksBetween(record.criteria, await desk.readBody(from), await desk.readBody(to));
+  return ticksOfEdit(record.criteria, await desk.readBody(from), await desk.readBody(to));
 }
 
 interface Edit {

@@ -11,6 +11,7 @@ import { type Broker, createBroker } from '../../app/broker/index.ts';
 import { noteKey, readNote } from '../../app/broker/note/index.ts';
 import { makeNoteText } from '../../app/broker/note-text.ts';
 import { readRepositoryFile } from '../../app/config/repository-file.ts';
+import { closeBodyReader, readBody } from '../../app/github/body/index.ts';
 import { clientsOf } from '../../app/github/client.ts';
 import { type AppHostPort, makeHostPort } from '../../app/github/host-port.ts';
 import { makeGitHub } from '../../app/github/index.ts';
@@ -27,8 +28,6 @@ import { operatorFileSchema } from '../../lanes/records/config.ts';
 import type { IssueRecord } from '../../lanes/records/issues.ts';
 import type { Note } from '../../lanes/records/notes.ts';
 import type { Task } from '../../lanes/records/tasks.ts';
-import { checkBounds } from '../../lanes/rules/criteria/bounds.ts';
-import { readCriteria } from '../../lanes/rules/criteria/read.ts';
 import { type GitHubStandIn, type MadeRepo, startGitHub } from '../fakes/github.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
@@ -134,11 +133,7 @@ export async function startWorld(): Promise<World> {
     app,
     lanes,
     listed: (name) => name.startsWith('acme/'),
-    async readBody(body) {
-      const bounds = checkBounds(body);
-      if (bounds.kind !== 'ok') return { kind: 'unreadable', why: bounds.kind };
-      return { kind: 'read', reading: readCriteria(body) };
-    },
+    readBody,
     hash: (text) => createHash('sha256').update(text).digest('hex'),
     id: () => randomUUID().replaceAll('-', ''),
     now: clock.now,
@@ -213,6 +208,7 @@ async function stop(
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
   for (const engine of engines) await engine.close();
+  await closeBodyReader();
   await github.close();
   await redis.stop();
 }

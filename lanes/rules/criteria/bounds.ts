@@ -12,9 +12,12 @@ export const MAX_CONTAINERS = 64;
 /** Columns that a list marker may be indented. */
 export const MAX_INDENT = 256;
 /** Sum over paragraphs of (marks in it)², the shape of the parser's cost; a million is about 15 ms. */
-export const MAX_MARK_COST = 100_000_000;
+export const MAX_MARK_COST = 50_000_000;
+/** Separate quotes, and lines of nothing but `=`, `-`, `_` or `*`: each costs a look over the whole body. */
+export const MAX_QUOTES = 1_000;
+export const MAX_RULES = 1_000;
 
-export type Nesting = { kind: 'ok' } | { kind: 'too_deep'; what: 'containers' | 'indent' | 'marks'; line: number };
+export type Nesting = { kind: 'ok' } | { kind: 'too_deep'; what: 'containers' | 'indent' | 'marks' | 'quotes' | 'rules'; line: number };
 export type Bounds = Nesting | { kind: 'too_long'; chars: number };
 
 /** Whether a body may be given to the parser. */
@@ -32,9 +35,8 @@ const TILDE = 126;
 /** Characters that begin or end something inside a paragraph, by what one costs the parser against one `*`. */
 const WEIGHTS = new Uint8Array(128);
 for (const [chars, weight] of [
-  ['*_~[]!<&`\\', 1],
-  ['@', 1],
-  ['=', 1],
+  ['*_~[!<&`\\@', 1],
+  [']', 3],
 ] as const) {
   for (const char of chars) WEIGHTS[char.charCodeAt(0)] = weight;
 }
@@ -43,11 +45,21 @@ const ADDRESS_WEIGHT = 6;
 
 type Fence = { char: number; length: number; column: number; quoted: boolean };
 type Prefix = { containers: number; quoted: boolean; bullet: boolean; number: number; column: number; at: number; indent: number };
-type Measure = { cost: number; marks: number; fence: Fence | null; ordered: number; pipes: number; table: boolean };
+type Measure = {
+  cost: number;
+  marks: number;
+  fence: Fence | null;
+  ordered: number;
+  pipes: number;
+  table: boolean;
+  quotes: number;
+  quoted: boolean;
+  rules: number;
+};
 
 /** Measure nesting and marks. Linear in the body's length. */
 export function measureNesting(body: string): Nesting {
-  const measure: Measure = { cost: 0, marks: 0, fence: null, ordered: -1, pipes: 0, table: false };
+  const measure: Measure = { cost: 0, marks: 0, fence: null, ordered: -1, pipes: 0, table: false, quotes: 0, quoted: false, rules: 0 };
   let line = 1;
   for (let start = 0; start < body.length; line += 1) {
     let end = start;
@@ -56,10 +68,17 @@ export function measureNesting(body: string): Nesting {
     if (prefix.containers > MAX_CONTAINERS) return { kind: 'too_deep', what: 'containers', line };
     if (prefix.indent > MAX_INDENT && prefix.containers > 0 && !measure.fence) return { kind: 'too_deep', what: 'indent', line };
     takeLine(measure, body, prefix, end);
-    if (measure.cost + measure.marks ** 2 > MAX_MARK_COST) return { kind: 'too_deep', what: 'marks', line };
+    const what = overrun(measure);
+    if (what) return { kind: 'too_deep', what, line };
     start = body.charCodeAt(end) === CR && body.charCodeAt(end + 1) === LF ? end + 2 : end + 1;
   }
   return { kind: 'ok' };
+}
+
+function overrun(measure: Measure): 'marks' | 'quotes' | 'rules' | null {
+  if (measure.cost + measure.marks ** 2 > MAX_MARK_COST) return 'marks';
+  if (measure.quotes > MAX_QUOTES) return 'quotes';
+  return measure.rules > MAX_RULES ? 'rules' : null;
 }
 
 /** The containers that a line opens, and where its text begins. */
@@ -112,6 +131,9 @@ function markerLength(body: string, prefix: Prefix, end: number): number {
 function takeLine(measure: Measure, body: string, prefix: Prefix, end: number): void {
   if (prefix.at >= end && prefix.containers === 0) endParagraph(measure);
   if (stillFenced(measure, body, prefix, end)) return;
+  if (prefix.quoted && !measure.quoted) measure.quotes += 1;
+  measure.quoted = prefix.quoted;
+  if (isRule(body, prefix.at, end)) measure.rules += 1;
   const starts = prefix.bullet || prefix.number === 1 || (prefix.number >= 0 && measure.ordered === prefix.indent);
   if (starts) endParagraph(measure);
   if (prefix.number >= 0) measure.ordered = prefix.indent;
@@ -124,6 +146,16 @@ function takeLine(measure: Measure, body: string, prefix: Prefix, end: number): 
   }
   if (body[prefix.at] === '#') endParagraph(measure);
   countMarks(measure, body, prefix.at, end);
+}
+
+function isRule(body: string, at: number, end: number): boolean {
+  const char = body.charCodeAt(at);
+  if (at >= end || !'=-_*'.includes(body[at] ?? '')) return false;
+  for (let index = at + 1; index < end; index += 1) {
+    const code = body.charCodeAt(index);
+    if (code !== char && code !== SPACE && code !== TAB) return false;
+  }
+  return true;
 }
 
 function endParagraph(measure: Measure): void {
