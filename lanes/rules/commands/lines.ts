@@ -45,11 +45,9 @@ function linesOf(block: Paragraph | Heading, body: string): string[] {
   const lines: string[] = [];
   for (const line of rawLines(body, span)) {
     if (!call.test(body.slice(line.start, line.end)) || !isText(block, line.start)) continue;
-    lines.push(
-      stripHidden(without(html, line, body))
-        .text.replace(/\\$/, '')
-        .trim(),
-    );
+    // A backslash at the end of a line is Markdown's line break.
+    const words = stripHidden(without(html, line, body)).text.trim();
+    lines.push(words.replace(/\\$/, '').trim());
   }
   return lines;
 }

@@ -6,7 +6,9 @@ import { dispositionOf } from '../gate.ts';
 import { planAccept } from './accept.ts';
 import { findCriterion } from './find.ts';
 import type { Command, Plan } from './types.ts';
-import { planVerdict } from './verdict.ts';
+import { type Giver, planVerdict } from './verdict.ts';
+
+type TaskCommand = Exclude<Command, { verb: 'help' } | { verb: 'status' }>;
 
 export interface CommandInput {
   /** The latest task, ended or not; null where there is none. */
@@ -26,12 +28,25 @@ export function planCommand({ task, record, command, actor, nowMs }: CommandInpu
   if (task === null) return { kind: 'answer', code: 'no_task', ...last };
   if (command.verb === 'status') return { kind: 'answer', code: 'status', ...last };
   if (!liveStates.includes(task.state)) return { kind: 'answer', code: 'ended', state: task.state };
-  const by = { actor, nowMs };
-  if (command.verb === 'cancel') return { kind: 'cancel' };
-  if (command.verb === 'park') return planPark(task, command.why);
-  if (command.verb === 'resume') return planResume(task, command.answer);
-  if (command.verb === 'accept') return planAccept(task, by);
-  return command.verb === 'open' ? planOpen(task, command.id) : planVerdict(task, command, by);
+  return planOn(task, command, { actor, nowMs });
+}
+
+/** The plan on a task that is not ended. */
+function planOn(task: Task, command: TaskCommand, giver: Giver): Plan {
+  switch (command.verb) {
+    case 'cancel':
+      return { kind: 'cancel' };
+    case 'park':
+      return planPark(task, command.why);
+    case 'resume':
+      return planResume(task, command.answer);
+    case 'accept':
+      return planAccept(task, giver);
+    case 'open':
+      return planOpen(task, command.id);
+    default:
+      return planVerdict(task, command, giver);
+  }
 }
 
 function planPark(task: Task, why: string): Plan {

@@ -7,7 +7,10 @@ import type { Verb } from '../help.ts';
 export type NamedEvidence = WeighedEvidence['evidence'];
 
 export type Command =
-  | { readonly verb: 'status' | 'cancel' | 'accept' | 'help' }
+  | { readonly verb: 'status' }
+  | { readonly verb: 'help' }
+  | { readonly verb: 'cancel' }
+  | { readonly verb: 'accept' }
   | { readonly verb: 'park'; readonly why: string }
   | { readonly verb: 'resume'; readonly answer?: string }
   | { readonly verb: 'met'; readonly id: string; readonly evidence: readonly NamedEvidence[] }
