@@ -5,6 +5,7 @@
  */
 import type { Caller, Engine, Lane, Namespace, ReadCriterion } from '../../../lanes/index.ts';
 import type { AppIdentity, GitHub } from '../../github/index.ts';
+import type { AnswerInput } from '../commands/outcome.ts';
 
 /** What the bounded parse of a body gives. */
 export type BodyOutcome =
@@ -21,6 +22,7 @@ export type BodyOutcome =
 /** The verbs of the engine that the desk uses. */
 export type DeskEngine = Pick<Engine, 'admit' | 'get' | 'park' | 'resume' | 'cancel' | 'amend' | 'issues'> & {
   readonly loose: Pick<Engine['loose'], 'add'>;
+  readonly intents: Engine['intents'];
 };
 
 /** A line of the log: what, and with which particulars. Never a secret. */
@@ -42,6 +44,8 @@ export interface Desk {
   readonly listed: (repository: string) => boolean;
   /** Reads criteria out of a body, bounded and outside the main thread. */
   readonly readBody: (body: string) => Promise<BodyOutcome>;
+  /** The short comment that answers commands. */
+  readonly answers: (input: AnswerInput) => string;
   /** sha256 in hexadecimal. */
   readonly hash: (text: string) => string;
   /** A fresh task id. */

@@ -32,6 +32,7 @@ export const reasons = {
   label_removed: "The lane's label was removed.",
   label_still_set: 'The label is set (again).',
   not_this_lane: 'The label is not that of the lane that works on the issue.',
+  cancelled_by_command: 'A permitted person cancelled the task by a command.',
   closed_by_person: 'A permitted person closed the issue.',
   closed_with_criteria_open: 'The issue was closed with criteria open by somebody who may not decide that.',
   closed_again: 'The issue was closed again after it had been reopened once.',
