@@ -308,7 +308,10 @@ export function at(world: World, number: number) {
 
 /** The bodies of the App's comments, oldest first. */
 export async function ourComments(world: World, number: number): Promise<string[]> {
-  const all = await world.as.maria.paginate(world.as.maria.issues.listComments, at(world, number));
+  const all = await world.as.maria.paginate(world.as.maria.issues.listComments, {
+    ...at(world, number),
+    per_page: 100,
+  });
   return all
     .filter((comment) => comment.user?.login === `${world.github.slug}[bot]`)
     .map((comment) => comment.body ?? '');
