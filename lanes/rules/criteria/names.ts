@@ -19,7 +19,8 @@ const LEADING = [
   /^\d+(?:\.\d+)*[.)]\s*(?=\p{L})/u,
 ];
 const PARENTHESES = /\s*[([（【][^()[\]（）【】]*[)\]）】]\s*/g;
-const SEPARATORS = /\s*[/|,&+、／]\s*|\s+(?:and|or|und|oder|et|ou|y|e|o|en|i|и|及|和)\s+|\s+[-]+\s+|\s*[:：]\s*/;
+const SEPARATORS =
+  /\s*[/|,&+、／]\s*|\s+(?:and|or|und|oder|et|ou|y|e|o|en|i|и|及|和)\s+|\s+[-]+\s+|\s*[:：]\s*/;
 /** A name after one of these is talked about, not opened. */
 const ABOUT =
   /(?:^|\s)(?:about|on|without|no|non|not|missing|regarding|discuss|define|clarify|write|review|agree|need|needs|lack|über|zu|ohne|keine|sans|sobre|sin|sem|senza|без)(?:\s|$)/;
@@ -47,11 +48,13 @@ const fuzzy: readonly (readonly [string, NameKind])[] = [
 /** Names are looked for as whole words, except in scripts that write no spaces. */
 function insidePattern(names: readonly string[]): RegExp {
   const folded = [...new Set(names.map(foldName))].sort((a, b) => b.length - a.length);
-  const escape = (name: string) => name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
-  const unspaced = folded.filter((name) => /[\p{Script=Han}\p{Script=Kana}\p{Script=Hira}\p{Script=Thai}]/u.test(name));
+  const escaped = (name: string) => name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+  const unspaced = folded.filter((name) =>
+    /[\p{Script=Han}\p{Script=Kana}\p{Script=Hira}\p{Script=Thai}]/u.test(name),
+  );
   const spaced = folded.filter((name) => !unspaced.includes(name));
-  const words = `(?<![\\p{L}\\p{N}])(?:${spaced.map(escape).join('|')})(?![\\p{L}\\p{N}])`;
-  return new RegExp(`${words}|${unspaced.map(escape).join('|')}`, 'u');
+  const words = `(?<![\\p{L}\\p{N}])(?:${spaced.map(escaped).join('|')})(?![\\p{L}\\p{N}])`;
+  return new RegExp(`${words}|${unspaced.map(escaped).join('|')}`, 'u');
 }
 
 /** The name without emoji, numbering, quotes and the trailing colon. */
@@ -72,7 +75,10 @@ export function classifyName(text: string): Name | null {
   if (!core) return null;
   const whole = exact.get(core) ?? exact.get(withoutParentheses(core));
   if (whole) return { kind: whole, extra: 0 };
-  return partName(core) ?? insideName(core) ?? fuzzyName(core) ?? excludedName(core);
+  const part = partName(core);
+  if (part) return part;
+  if (isTalkedAbout(core)) return excludedName(core);
+  return insideName(core) ?? fuzzyName(core) ?? excludedName(core);
 }
 
 function withoutParentheses(core: string): string {
@@ -84,9 +90,20 @@ function partName(core: string): Name | null {
   const parts = withoutParentheses(core).split(SEPARATORS).map(bareName).filter(Boolean);
   if (parts.length < 2 || parts.length > 4) return null;
   const kinds = parts.map((part, index) => (index > 0 && alone.has(part) ? undefined : exact.get(part)));
-  const extra = parts.filter((_, index) => !kinds[index]).join(' ').split(' ').filter(Boolean).length;
+  const extra = parts
+    .filter((_, index) => !kinds[index])
+    .join(' ')
+    .split(' ')
+    .filter(Boolean).length;
   for (const kind of ['acceptance', 'done'] as const) if (kinds.includes(kind)) return { kind, extra };
   return null;
+}
+
+function isTalkedAbout(core: string): boolean {
+  const at = [acceptanceInside, doneInside]
+    .map((pattern) => core.search(pattern))
+    .filter((index) => index > 0);
+  return at.some((index) => ABOUT.test(core.slice(0, index)));
 }
 
 function insideName(core: string): Name | null {
@@ -97,7 +114,6 @@ function insideName(core: string): Name | null {
     const found = pattern.exec(core);
     if (!found) continue;
     const before = core.slice(0, found.index);
-    if (ABOUT.test(before)) return null;
     const after = withoutParentheses(core.slice(found.index + found[0].length));
     return { kind, extra: countWords(before) + countWords(after) };
   }
@@ -118,7 +134,11 @@ function fuzzyName(core: string): Name | null {
     if (words.length > count + 3) continue;
     const wanted = name.replace(/[\s-]/g, '');
     const limit = wanted.length >= 16 ? 3 : 2;
-    for (const [start, end] of [[0, count], [0, words.length], [words.length - count, words.length]] as const) {
+    for (const [start, end] of [
+      [0, count],
+      [0, words.length],
+      [words.length - count, words.length],
+    ] as const) {
       const candidate = words.slice(Math.max(start, 0), end).join('').replace(/-/g, '');
       const distance = editDistance(candidate, wanted, Math.min(limit, bestDistance - 1));
       if (distance === null) continue;

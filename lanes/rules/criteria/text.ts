@@ -86,7 +86,8 @@ export function dropText(nodes: readonly PhrasingContent[], count: number): Phra
     else if (length <= left) left -= length;
     else {
       if (node.type === 'text') rest.push({ ...node, value: node.value.slice(left) });
-      else if ('children' in node) rest.push({ ...node, children: dropText(node.children, left) } as PhrasingContent);
+      else if ('children' in node)
+        rest.push({ ...node, children: dropText(node.children, left) } as PhrasingContent);
       else rest.push(node);
       left = 0;
     }
