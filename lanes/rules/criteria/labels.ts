@@ -22,6 +22,8 @@ export type Label = {
 
 const MAX_LABEL_CHARS = 160;
 const MAX_PLAIN_WORDS = 6;
+/** A name alone on its line has no words around it. */
+const MAX_BARE_CHARS = 60;
 const COLON_END = /\s*[:：]\s*$/;
 const BOLD_TAG = /^<\/?(?:b|strong|u|ins|h[1-6]|font|span|center|p|div)(?:\s[^>]*)?>$/i;
 const ORNAMENT = /^(?::[a-z0-9_+-]+:|[^\p{L}\p{N}])*$/u;
@@ -133,7 +135,7 @@ function plainLine(line: readonly PhrasingContent[], raw: string, edge: boolean)
     }
     return name && name.extra === 0 ? { ...base, text, name, colon: true, rest } : null;
   }
-  if (!edge || raw.length > MAX_LABEL_CHARS) return null;
+  if (!edge || raw.length > MAX_BARE_CHARS) return null;
   const text = labelText(raw);
   const name = /[.!?;,]$/.test(text) ? null : classifyName(text);
   return name && name.extra === 0 ? { ...base, text, name, colon: false, rest: [] } : null;

@@ -3,6 +3,7 @@ import type { Nodes, Paragraph, PhrasingContent } from 'mdast';
 
 const INVISIBLE_ENDS = /^[\p{Cf}\s]+|[\p{Cf}\s]+$/gu;
 const BREAK_TAG = /^<br\s*\/?>$/i;
+const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 const NEW_LINE = /\r\n|\r|\n/;
 
 /** Text with its line breaks kept, white space as typed. */
@@ -111,6 +112,7 @@ export function normalise(text: string): string {
 
 /** Coarser, for names only: also without accents. */
 export function foldName(text: string): string {
+  if (PLAIN_ASCII.test(text)) return text.toLowerCase().replace(/`/g, "'").replace(/\s+/g, ' ').trim();
   return normalise(text)
     .normalize('NFD')
     .replace(/[\u0300-\u036f]/g, '')

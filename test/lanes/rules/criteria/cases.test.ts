@@ -43,14 +43,17 @@ function knownAfter(name: string): Criterion[] {
 }
 
 describe('ids through edits', () => {
-  test.each(cases.filter(({ expect: wanted }) => wanted.edit_of))('$name', ({ body, expect: wanted }: Case) => {
-    const before = knownAfter(wanted.edit_of ?? '');
-    let minted = 0;
-    const mint = () => `NEW${++minted}`;
-    const match = matchCriteria(before, readCriteria(body).criteria, mint, TITLES);
-    const present = match.criteria.filter((criterion) => !criterion.removed);
-    expect(present.map(({ id }) => (id.startsWith('NEW') ? 'NEW' : id))).toEqual(wanted.ids);
-    expect(match.removed).toEqual(wanted.removed ?? []);
-    expect(match.stale).toEqual(wanted.stale ?? []);
-  });
+  test.each(cases.filter(({ expect: wanted }) => wanted.edit_of))(
+    '$name',
+    ({ body, expect: wanted }: Case) => {
+      const before = knownAfter(wanted.edit_of ?? '');
+      let minted = 0;
+      const mint = () => `NEW${++minted}`;
+      const match = matchCriteria(before, readCriteria(body).criteria, mint, TITLES);
+      const present = match.criteria.filter((criterion) => !criterion.removed);
+      expect(present.map(({ id }) => (id.startsWith('NEW') ? 'NEW' : id))).toEqual(wanted.ids);
+      expect(match.removed).toEqual(wanted.removed ?? []);
+      expect(match.stale).toEqual(wanted.stale ?? []);
+    },
+  );
 });

@@ -25,6 +25,8 @@ export const cases: readonly Case[] = readdirSync(DIRECTORY)
   .sort()
   .map((file) => {
     const name = file.slice(0, -'.md'.length);
-    const answer: { expect: Expectation } = JSON.parse(readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8'));
+    const answer: { expect: Expectation } = JSON.parse(
+      readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8'),
+    );
     return { name, body: readFileSync(new URL(file, DIRECTORY), 'utf8'), expect: answer.expect };
   });
