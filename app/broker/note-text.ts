@@ -1,5 +1,6 @@
-/** Notes as the broker uses them: rendered and signed with the current key, told apart with older keys as well. */
-import { type NoteKey, readNote, renderNote } from './note/index.ts';
+/** Notes and answers as text: notes signed with the current key, and told apart with older keys as well. */
+import { gate, type Task } from '../../lanes/index.ts';
+import { type NoteKey, type Outcome, readNote, renderAnswer, renderNote } from './note/index.ts';
 import type { NoteText } from './port.ts';
 
 export interface NoteTextOptions {
@@ -18,5 +19,19 @@ export function makeNoteText({ key, olderKeys, secrets }: NoteTextOptions): Note
       const reading = readNote(body, keys);
       return reading.ok && reading.note.task === task && reading.note.sequence === sequence;
     },
+  };
+}
+
+/** The text of the comment that answers commands, with what the gate finds open after them. */
+export function makeAnswerText(
+  secrets: readonly string[],
+): (outcomes: readonly Outcome[], task: Task | null) => string {
+  return (outcomes, task) => {
+    const answer = task === null ? null : gate(task);
+    return renderAnswer(outcomes, {
+      task,
+      open: answer === null || answer.close ? [] : answer.open,
+      secrets,
+    });
   };
 }

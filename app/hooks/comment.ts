@@ -1,10 +1,10 @@
 /**
  * `issue_comment.created`: commands, one a line, from permitted people. Each is answered by what it changed, or by why
- * not, in one short comment. A command by anybody else gets a reaction only.
+ * not, in one short comment; what a note tells needs no other answer. A command by anybody else gets a reaction only.
  */
 import { githubNamespace, type IssueRef, type ParsedCommand, parseCommands } from '../../lanes/index.ts';
+import type { Outcome } from '../broker/note/index.ts';
 import { carryOut } from './commands/carry-out.ts';
-import type { CommandOutcome } from './commands/outcome.ts';
 import type { Desk } from './desk/port.ts';
 import { addReaction, type Cause, decide, liveTask, recordOf } from './desk/records.ts';
 import { actorOf, type CommentPayload, isPullRequest, refOf, senderOf } from './payload.ts';
@@ -22,9 +22,10 @@ export async function onComment(desk: Desk, payload: CommentPayload, cause: Caus
       await decide(desk, ref, cause, { verdict: 'refuse', reason: 'not_permitted' });
     return addReaction(desk, ref, 'confused', `comment:${comment}`, comment);
   }
-  const outcomes = await carryOutAll(desk, payload, cause, commands);
+  const outcomes = (await carryOutAll(desk, payload, cause, commands)).filter((outcome) => outcome !== null);
+  if (outcomes.length === 0) return;
   const task = await liveTask(desk, await recordOf(desk, ref));
-  await answer(desk, ref, comment, desk.answers({ outcomes, task }));
+  await answer(desk, ref, comment, desk.answer(outcomes, task));
 }
 
 /**
@@ -36,11 +37,11 @@ async function carryOutAll(
   payload: CommentPayload,
   cause: Cause,
   commands: readonly ParsedCommand[],
-): Promise<CommandOutcome[]> {
+): Promise<(Outcome | null)[]> {
   const key = `command:${payload.repository.id}:${payload.comment.id}`;
   const caller = desk.caller(githubNamespace);
   const kept = await desk.engine.intents.get(caller, key);
-  const outcomes: CommandOutcome[] = Array.isArray(kept) ? [...kept] : [];
+  const outcomes: (Outcome | null)[] = Array.isArray(kept) ? [...kept] : [];
   const by = { ref: refOf(payload), actor: actorOf(payload), cause };
   for (const parsed of commands.slice(outcomes.length)) {
     outcomes.push(await carryOut(desk, by, parsed));

@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import type { Probot } from 'probot';
 import { type Broker, createBroker } from '../../app/broker/index.ts';
 import { noteKey, readNote } from '../../app/broker/note/index.ts';
-import { makeNoteText } from '../../app/broker/note-text.ts';
+import { makeAnswerText, makeNoteText } from '../../app/broker/note-text.ts';
 import { readRepositoryFile } from '../../app/config/repository-file.ts';
 import { closeBodyReader, readBody } from '../../app/github/body/index.ts';
 import { clientsOf } from '../../app/github/client.ts';
@@ -134,7 +134,7 @@ export async function startWorld(): Promise<World> {
     lanes,
     listed: (name) => name.startsWith('acme/'),
     readBody,
-    answers: ({ outcomes, task }) => `${JSON.stringify(outcomes)} ${task?.state ?? 'none'}`,
+    answer: makeAnswerText([]),
     hash: (text) => createHash('sha256').update(text).digest('hex'),
     id: () => randomUUID().replaceAll('-', ''),
     now: clock.now,
@@ -308,13 +308,15 @@ export function at(world: World, number: number) {
 
 /** The bodies of the App's comments, oldest first. */
 export async function ourComments(world: World, number: number): Promise<string[]> {
-  const all = await world.as.maria.paginate(world.as.maria.issues.listComments, {
-    ...at(world, number),
-    per_page: 100,
-  });
+  const all: { readonly login: string | undefined; readonly body: string }[] = [];
+  for (let page = 1, size = 100; size === 100; page += 1) {
+    const { data } = await world.as.maria.issues.listComments({ ...at(world, number), per_page: 100, page });
+    all.push(...data.map(({ user, body }) => ({ login: user?.login, body: body ?? '' })));
+    size = data.length;
+  }
   return all
-    .filter((comment) => comment.user?.login === `${world.github.slug}[bot]`)
-    .map((comment) => comment.body ?? '');
+    .filter((comment) => comment.login === `${world.github.slug}[bot]`)
+    .map((comment) => comment.body);
 }
 
 /** The issue's agent notes as machines read them, oldest first. */

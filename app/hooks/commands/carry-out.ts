@@ -2,7 +2,6 @@
 import {
   type Actor,
   type Dispositions,
-  type IssueCheck,
   type IssueRef,
   isLaneError,
   type ParsedCommand,
@@ -10,11 +9,11 @@ import {
   planCommand,
   type Task,
 } from '../../../lanes/index.ts';
+import type { Outcome } from '../../broker/note/index.ts';
 import { criteriaForTask, withReading } from '../desk/criteria.ts';
 import { cancelTask } from '../desk/ending.ts';
 import type { Desk } from '../desk/port.ts';
 import { type Cause, decide, liveTask, recordOf, updateRecord } from '../desk/records.ts';
-import type { CommandOutcome } from './outcome.ts';
 
 /** Who commands, on which issue, by which delivery. */
 export interface CommandBy {
@@ -26,41 +25,64 @@ export interface CommandBy {
 type Doing = Exclude<Plan, { kind: 'answer' }>;
 const maxRounds = 3;
 
-/** Plans and performs. Where the task moved in between, it is planned anew. */
-export async function carryOut(desk: Desk, by: CommandBy, parsed: ParsedCommand): Promise<CommandOutcome> {
-  if (!parsed.ok) return { kind: 'not_understood', parsed };
+/**
+ * Plans and performs. Where the task moved in between, it is planned anew. Answers with what to say of it; null where
+ * the task's own note says it.
+ */
+export async function carryOut(desk: Desk, by: CommandBy, parsed: ParsedCommand): Promise<Outcome | null> {
+  if (!parsed.ok) {
+    const { ok: _, ...problem } = parsed;
+    return { code: 'problem', ...problem };
+  }
   const { line, command } = parsed;
-  for (let round = 1; ; round += 1) {
+  for (let round = 0; round < maxRounds; round += 1) {
     const record = await recordOf(desk, by.ref);
     const task = await liveTask(desk, record);
     const plan = planCommand({ task, record, command, actor: by.actor, nowMs: desk.now() });
     if (plan.kind === 'answer') {
       const { kind: _, ...answer } = plan;
-      return { kind: 'answer', line, answer };
+      return answer;
     }
-    if (task === null) return { kind: 'answer', line, answer: { code: 'no_task' } };
+    if (task === null) return { code: 'no_task' };
     const failed = await failedCheck(desk, by.ref, plan);
-    if (failed) return { kind: 'check_failed', line, check: failed };
+    if (failed) return failed;
     try {
       await perform(desk, by, task, plan);
       await writeDown(desk, by, plan, line);
-      return { kind: 'done', line, plan };
+      return outcomeOf(plan);
     } catch (error) {
-      if (!isLaneError(error, 'wrong_state') || round >= maxRounds) throw error;
+      if (!isLaneError(error, 'wrong_state')) throw error;
+    }
+  }
+  return { code: 'changed_meanwhile' };
+}
+
+function outcomeOf(plan: Doing): Outcome | null {
+  switch (plan.kind) {
+    case 'park':
+    case 'resume':
+      return null;
+    case 'cancel':
+      return { code: 'cancelled' };
+    case 'open':
+      return { code: 'opened', id: plan.id };
+    default: {
+      const left = plan.kind === 'accept' ? plan.left.length : 0;
+      return { code: 'set', dispositions: Object.values(plan.dispositions), left };
     }
   }
 }
 
-/** The first issue that a verdict points at and that is not as it must be. */
-async function failedCheck(desk: Desk, ref: IssueRef, plan: Doing): Promise<IssueCheck | undefined> {
-  if (plan.kind !== 'dispose' && plan.kind !== 'accept') return undefined;
-  for (const check of plan.checks) {
-    const good = check.mustBeOpen
-      ? await desk.github.openIssue(ref, check.issue)
-      : (await desk.github.lookUp(ref, { kind: 'issue', number: check.issue })).found;
-    if (!good) return check;
+/** What to say where an issue that a verdict points at is not as it must be. */
+async function failedCheck(desk: Desk, ref: IssueRef, plan: Doing): Promise<Outcome | null> {
+  if (plan.kind !== 'dispose' && plan.kind !== 'accept') return null;
+  for (const { issue, mustBeOpen } of plan.checks) {
+    if (mustBeOpen && (await desk.github.openIssue(ref, issue))) continue;
+    const { found } = await desk.github.lookUp(ref, { kind: 'issue', number: issue });
+    if (!found) return { code: 'target_missing', issue };
+    if (mustBeOpen) return { code: 'target_closed', issue };
   }
-  return undefined;
+  return null;
 }
 
 async function perform(desk: Desk, by: CommandBy, task: Task, plan: Doing): Promise<void> {

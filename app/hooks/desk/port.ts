@@ -3,9 +3,9 @@
  * clock, ids and hashes. Hooks, broker, keeper, scan and host port share it, and each asks it anew for what it decides
  * on.
  */
-import type { Caller, Engine, Lane, Namespace, ReadCriterion } from '../../../lanes/index.ts';
+import type { Caller, Engine, Lane, Namespace, ReadCriterion, Task } from '../../../lanes/index.ts';
+import type { Outcome } from '../../broker/note/index.ts';
 import type { AppIdentity, GitHub } from '../../github/index.ts';
-import type { AnswerInput } from '../commands/outcome.ts';
 
 /** What the bounded parse of a body gives. */
 export type BodyOutcome =
@@ -45,7 +45,7 @@ export interface Desk {
   /** Reads criteria out of a body, bounded and outside the main thread. */
   readonly readBody: (body: string) => Promise<BodyOutcome>;
   /** The short comment that answers commands. */
-  readonly answers: (input: AnswerInput) => string;
+  readonly answer: (outcomes: readonly Outcome[], task: Task | null) => string;
   /** sha256 in hexadecimal. */
   readonly hash: (text: string) => string;
   /** A fresh task id. */
