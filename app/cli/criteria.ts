@@ -48,7 +48,10 @@ async function run(files: string[], options: Options, command: Command): Promise
   try {
     const before = earlier === null ? null : await readFileBody(options.editOf ?? '', earlier);
     const readings = [];
-    for (const { file, body } of bodies) readings.push(await readFileBody(file, body, before?.unreadable ? undefined : before?.reading.criteria));
+    for (const { file, body } of bodies)
+      readings.push(
+        await readFileBody(file, body, before?.unreadable ? undefined : before?.reading.criteria),
+      );
     if ([before, ...readings].some((reading) => reading?.unreadable)) process.exitCode = 1;
     print(readings, files.length > 1, options.json ?? false);
   } finally {
@@ -66,7 +69,11 @@ async function load(file: string, command: Command): Promise<string> {
   }
 }
 
-async function readFileBody(file: string, body: string, before?: readonly ReadCriterion[]): Promise<FileReading> {
+async function readFileBody(
+  file: string,
+  body: string,
+  before?: readonly ReadCriterion[],
+): Promise<FileReading> {
   const outcome = await readBody(body);
   if (outcome.kind === 'unreadable') {
     process.stderr.write(`${file} ${WHY[outcome.why]}\n`);
@@ -100,7 +107,14 @@ function print(readings: readonly FileReading[], several: boolean, json: boolean
 
 function toJson({ reading, edit, unreadable }: FileReading) {
   const { criteria, section, fallbackTasklist, ...rest } = reading;
-  return { criteria, section, ...(fallbackTasklist && { fallback_tasklist: fallbackTasklist }), ...rest, ...edit, ...(unreadable && { unreadable }) };
+  return {
+    criteria,
+    section,
+    ...(fallbackTasklist && { fallback_tasklist: fallbackTasklist }),
+    ...rest,
+    ...edit,
+    ...(unreadable && { unreadable }),
+  };
 }
 
 function toText({ file, reading, edit, unreadable }: FileReading, several: boolean): string {
@@ -122,6 +136,7 @@ function toText({ file, reading, edit, unreadable }: FileReading, several: boole
     ['Removed', edit?.removed],
     ['Reworded', edit?.stale],
   ];
-  for (const [name, texts] of notes) if (texts && texts.length > 0) lines.push(`${name}: ${texts.join(' | ')}`);
+  for (const [name, texts] of notes)
+    if (texts && texts.length > 0) lines.push(`${name}: ${texts.join(' | ')}`);
   return `${lines.join('\n')}\n`;
 }

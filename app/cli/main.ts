@@ -5,7 +5,9 @@ import { criteriaCommand } from './criteria.ts';
 
 const commands = [criteriaCommand()];
 
-const program = new Command('lanekeeper').description('agents on labelled issues, in lanes with enforced ownership');
+const program = new Command('lanekeeper').description(
+  'agents on labelled issues, in lanes with enforced ownership',
+);
 for (const command of commands) program.addCommand(command);
 for (const command of [program, ...commands]) command.exitOverride().showHelpAfterError();
 

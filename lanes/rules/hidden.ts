@@ -3,7 +3,14 @@
  * characters. Stripped from whatever the agent is given, and said so.
  */
 
-export type HiddenKind = 'html_comment' | 'tag_characters' | 'zero_width' | 'bidi_control' | 'nul' | 'lone_surrogate' | 'control';
+export type HiddenKind =
+  | 'html_comment'
+  | 'tag_characters'
+  | 'zero_width'
+  | 'bidi_control'
+  | 'nul'
+  | 'lone_surrogate'
+  | 'control';
 export type Stripped = { text: string; stripped: HiddenKind[] };
 
 const OPEN = /(?:<|&lt;?|&#0*60;?|&#x0*3c;?)!--/gi;
@@ -21,7 +28,7 @@ const STYLE = /[\ufe0e\ufe0f]/;
  */
 const JOINING =
   /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Nko}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-const EMOJI = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f\u{1f1e6}-\u{1f1ff}]/u;
+const EMOJI = /^(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|[\u{1f1e6}-\u{1f1ff}])$/u;
 const PICTURE = /\p{Extended_Pictographic}/u;
 
 /** Strip hidden text. Linear, and idempotent: stripping what was stripped changes nothing. */
@@ -46,7 +53,8 @@ function stripCharacters(text: string, kinds: Set<HiddenKind>): string {
 
 /** A joiner between emoji or between letters of a joining script, and the one selector after a character, are spelling. */
 function isSpelling(code: number, before: string | undefined, after: string | undefined): boolean {
-  if (code === TEXT_STYLE || code === EMOJI_STYLE) return before !== undefined && !STYLE.test(before) && !/\s/.test(before);
+  if (code === TEXT_STYLE || code === EMOJI_STYLE)
+    return before !== undefined && !STYLE.test(before) && !/\s/.test(before);
   if ((code !== ZWJ && code !== ZWNJ) || before === undefined || after === undefined) return false;
   if (kindOf(after.codePointAt(0) ?? 0) !== null) return false;
   if (code === ZWJ && EMOJI.test(before) && PICTURE.test(after)) return true;

@@ -9,7 +9,9 @@ import { sibling } from '../../sibling.ts';
 import type { BodyAnswer, BodyRequest } from './messages.ts';
 
 export type Unreadable = 'too_long' | 'too_deep' | 'deadline' | 'memory' | 'crash';
-export type BodyReading = { kind: 'read'; reading: CriteriaReading } | { kind: 'unreadable'; why: Unreadable };
+export type BodyReading =
+  | { kind: 'read'; reading: CriteriaReading }
+  | { kind: 'unreadable'; why: Unreadable };
 
 export type BodyLimits = {
   /** For one body, from the moment the thread gets it. */
@@ -48,7 +50,8 @@ export async function closeBodyReader(): Promise<void> {
 async function readInThread(body: string, limits: BodyLimits): Promise<BodyReading> {
   let worker: Worker;
   try {
-    worker = await (thread ??= startThread(limits.memoryMb ?? MEMORY_MB));
+    thread = thread ?? startThread(limits.memoryMb ?? MEMORY_MB);
+    worker = await thread;
   } catch {
     thread = null;
     return { kind: 'unreadable', why: 'crash' };

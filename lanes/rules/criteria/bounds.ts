@@ -17,7 +17,9 @@ export const MAX_MARK_COST = 50_000_000;
 export const MAX_QUOTES = 1_000;
 export const MAX_RULES = 1_000;
 
-export type Nesting = { kind: 'ok' } | { kind: 'too_deep'; what: 'containers' | 'indent' | 'marks' | 'quotes' | 'rules'; line: number };
+export type Nesting =
+  | { kind: 'ok' }
+  | { kind: 'too_deep'; what: 'containers' | 'indent' | 'marks' | 'quotes' | 'rules'; line: number };
 export type Bounds = Nesting | { kind: 'too_long'; chars: number };
 
 /** Whether a body may be given to the parser. */
@@ -44,7 +46,15 @@ for (const [chars, weight] of [
 const ADDRESS_WEIGHT = 6;
 
 type Fence = { char: number; length: number; column: number; quoted: boolean };
-type Prefix = { containers: number; quoted: boolean; bullet: boolean; number: number; column: number; at: number; indent: number };
+type Prefix = {
+  containers: number;
+  quoted: boolean;
+  bullet: boolean;
+  number: number;
+  column: number;
+  at: number;
+  indent: number;
+};
 type Measure = {
   cost: number;
   marks: number;
@@ -59,14 +69,25 @@ type Measure = {
 
 /** Measure nesting and marks. Linear in the body's length. */
 export function measureNesting(body: string): Nesting {
-  const measure: Measure = { cost: 0, marks: 0, fence: null, ordered: -1, pipes: 0, table: false, quotes: 0, quoted: false, rules: 0 };
+  const measure: Measure = {
+    cost: 0,
+    marks: 0,
+    fence: null,
+    ordered: -1,
+    pipes: 0,
+    table: false,
+    quotes: 0,
+    quoted: false,
+    rules: 0,
+  };
   let line = 1;
   for (let start = 0; start < body.length; line += 1) {
     let end = start;
     while (end < body.length && body.charCodeAt(end) !== LF && body.charCodeAt(end) !== CR) end += 1;
     const prefix = readPrefix(body, start, end);
     if (prefix.containers > MAX_CONTAINERS) return { kind: 'too_deep', what: 'containers', line };
-    if (prefix.indent > MAX_INDENT && prefix.containers > 0 && !measure.fence) return { kind: 'too_deep', what: 'indent', line };
+    if (prefix.indent > MAX_INDENT && prefix.containers > 0 && !measure.fence)
+      return { kind: 'too_deep', what: 'indent', line };
     takeLine(measure, body, prefix, end);
     const what = overrun(measure);
     if (what) return { kind: 'too_deep', what, line };
@@ -83,7 +104,15 @@ function overrun(measure: Measure): 'marks' | 'quotes' | 'rules' | null {
 
 /** The containers that a line opens, and where its text begins. */
 function readPrefix(body: string, start: number, end: number): Prefix {
-  const prefix: Prefix = { containers: 0, quoted: false, bullet: false, number: -1, column: 0, at: start, indent: 0 };
+  const prefix: Prefix = {
+    containers: 0,
+    quoted: false,
+    bullet: false,
+    number: -1,
+    column: 0,
+    at: start,
+    indent: 0,
+  };
   for (;;) {
     skipBlanks(body, prefix, end);
     if (prefix.containers === 0) prefix.indent = prefix.column;
@@ -123,7 +152,13 @@ function markerLength(body: string, prefix: Prefix, end: number): number {
   let digits = 0;
   while (digits < 10 && at + digits < end && /[0-9]/.test(body[at + digits] ?? '')) digits += 1;
   const after = body[at + digits];
-  if (digits === 0 || digits > 9 || (after !== '.' && after !== ')') || !isBlankAt(body, at + digits + 1, end)) return 0;
+  if (
+    digits === 0 ||
+    digits > 9 ||
+    (after !== '.' && after !== ')') ||
+    !isBlankAt(body, at + digits + 1, end)
+  )
+    return 0;
   prefix.number = Number(body.slice(at, at + digits));
   return digits + 1;
 }
@@ -134,7 +169,8 @@ function takeLine(measure: Measure, body: string, prefix: Prefix, end: number): 
   if (prefix.quoted && !measure.quoted) measure.quotes += 1;
   measure.quoted = prefix.quoted;
   if (isRule(body, prefix.at, end)) measure.rules += 1;
-  const starts = prefix.bullet || prefix.number === 1 || (prefix.number >= 0 && measure.ordered === prefix.indent);
+  const starts =
+    prefix.bullet || prefix.number === 1 || (prefix.number >= 0 && measure.ordered === prefix.indent);
   if (starts) endParagraph(measure);
   if (prefix.number >= 0) measure.ordered = prefix.indent;
   else if (prefix.bullet || prefix.at >= end) measure.ordered = -1;
@@ -170,7 +206,10 @@ function stillFenced(measure: Measure, body: string, prefix: Prefix, end: number
   const { fence } = measure;
   if (!fence) return false;
   const blank = prefix.at >= end && prefix.containers === 0;
-  if ((fence.quoted && !prefix.quoted) || (!fence.quoted && !blank && fence.column > 3 && prefix.indent < fence.column - 3)) {
+  if (
+    (fence.quoted && !prefix.quoted) ||
+    (!fence.quoted && !blank && fence.column > 3 && prefix.indent < fence.column - 3)
+  ) {
     measure.fence = null;
     return false;
   }

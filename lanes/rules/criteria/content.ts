@@ -25,7 +25,11 @@ export function readSection(section: Section, source: string): Content {
   const parts = partsOf(unquoted(section.blocks));
   const nodes = parts.flatMap((part) => part.nodes);
   if (nodes.some((node) => node.type === 'list')) readParts(parts, source, content);
-  else if (!readTitles(parts, content) && !readGherkin(parts, content) && !readFences(nodes, source, content)) {
+  else if (
+    !readTitles(parts, content) &&
+    !readGherkin(parts, content) &&
+    !readFences(nodes, source, content)
+  ) {
     if (nodes.some((node) => node.type === 'table')) readTables(parts, section.style !== 'column', content);
     else readParagraphs(parts, content);
   }
@@ -43,14 +47,23 @@ function partsOf(blocks: readonly Block[]): Part[] {
 
 /** A quote is layout where it is the only content; one with a heading of its own quotes something else. */
 function unquoted(blocks: readonly Block[]): Block[] {
-  const others = blocks.filter((block) => block.kind === 'node' && !isQuote(block.node) && !isLeadIn(block.node));
+  const others = blocks.filter(
+    (block) => block.kind === 'node' && !isQuote(block.node) && !isLeadIn(block.node),
+  );
   const unwrapped = blocks.flatMap((block): Block[] => {
     if (block.kind !== 'node' || block.node.type !== 'blockquote') return [block];
     if (block.node.children.some((child) => child.type === 'heading')) return [];
-    const children = block.node.children.map((child) => (child.type === 'paragraph' ? withoutAlert(child) : child));
+    const children = block.node.children.map((child) =>
+      child.type === 'paragraph' ? withoutAlert(child) : child,
+    );
     return children.map((node, index): Block => ({ kind: 'node', node, paragraph: -1000 - index }));
   });
-  const labelled = unwrapped.some((block) => block.kind === 'node' && block.node.type === 'paragraph' && authorLabel(plainText([block.node])) !== null);
+  const labelled = unwrapped.some(
+    (block) =>
+      block.kind === 'node' &&
+      block.node.type === 'paragraph' &&
+      authorLabel(plainText([block.node])) !== null,
+  );
   const onlyProse = others.every((block) => block.kind === 'node' && block.node.type === 'paragraph');
   if (others.length === 0 || (labelled && onlyProse)) return unwrapped;
   return blocks.filter((block) => block.kind !== 'node' || !isQuote(block.node));
@@ -71,7 +84,9 @@ function withoutAlert(node: Paragraph): Paragraph {
 function isLeadIn(node: RootContent): boolean {
   if (node.type !== 'paragraph') return node.type === 'thematicBreak' || node.type === 'html';
   const text = plainText([node]);
-  return /[:：]$/.test(text) || node.children.every((child) => child.type === 'emphasis') || isPlaceholder(text);
+  return (
+    /[:：]$/.test(text) || node.children.every((child) => child.type === 'emphasis') || isPlaceholder(text)
+  );
 }
 
 function add(content: Found, criterion: ReadCriterion, group: string | null): void {
@@ -100,7 +115,8 @@ function addScenarios(scenarios: readonly Scenario[], title: string | null, cont
 /** A section with lists: items are criteria, prose around them is not. */
 function readParts(parts: readonly Part[], source: string, content: Content): void {
   for (const part of parts) {
-    if (part.title && !part.nodes.some((node) => node.type === 'list') && isNumberedTitle(part.title)) readTitle(part, content);
+    if (part.title && !part.nodes.some((node) => node.type === 'list') && isNumberedTitle(part.title))
+      readTitle(part, content);
     else readPart(part, source, content);
   }
 }
@@ -114,7 +130,8 @@ function readPart(part: Part, source: string, content: Content): void {
       previous = node;
     } else if (node.type === 'paragraph') {
       const text = plainText([node]);
-      if (isScenarioTitle(text) && text.length <= 120 && !/[.!]$/.test(text)) title = text.replace(/\s*[:：]$/, '');
+      if (isScenarioTitle(text) && text.length <= 120 && !/[.!]$/.test(text))
+        title = text.replace(/\s*[:：]$/, '');
       else if (isHandList(node)) for (const criterion of readParagraph(node)) add(content, criterion, title);
       else if (!isLeadIn(node) && !NOTE.test(text) && text) content.context.push(text);
     }
@@ -135,14 +152,18 @@ function readOneList(list: List, title: string | null, source: string, content: 
     return first?.type === 'paragraph' ? plainText([first]) : '';
   });
   if (!hasBox(list) && areSteps(texts)) {
-    const steps = list.children.flatMap((item) => item.children.map((child) => plainText([child])).filter(Boolean));
+    const steps = list.children.flatMap((item) =>
+      item.children.map((child) => plainText([child])).filter(Boolean),
+    );
     addScenarios(splitSteps(steps), title, content);
   } else readList(list, { depth: 0, group: title, source }, content);
 }
 
 /** Labelled sub-headings without lists: each title is a criterion, what stands below is its detail. */
 function readTitles(parts: readonly Part[], content: Content): boolean {
-  const titled = parts.filter((part) => part.title && (isNumberedTitle(part.title) || /^\d+(?:\.\d+)*[.)]?\s/.test(part.title)));
+  const titled = parts.filter(
+    (part) => part.title && (isNumberedTitle(part.title) || /^\d+(?:\.\d+)*[.)]?\s/.test(part.title)),
+  );
   if (titled.length === 0) return false;
   for (const part of parts) {
     if (titled.includes(part)) readTitle(part, content);
@@ -155,15 +176,26 @@ function readTitle(part: Part, content: Content): void {
   const title = part.title ?? '';
   const texts = part.nodes.flatMap(textsOf);
   const feature = readFeature(texts.join('\n'));
-  const prose = part.nodes.filter((node) => node.type === 'paragraph' || node.type === 'code').map((node) => plainText([node])).filter(Boolean);
-  if (feature && (feature.scenarios.length > 1 || feature.scenarios[0]?.name)) addScenarios(feature.scenarios, title, content);
+  const prose = part.nodes
+    .filter((node) => node.type === 'paragraph' || node.type === 'code')
+    .map((node) => plainText([node]))
+    .filter(Boolean);
+  if (feature && (feature.scenarios.length > 1 || feature.scenarios[0]?.name))
+    addScenarios(feature.scenarios, title, content);
   else if (isPlaceholder(title)) {
     const [text, ...detail] = prose.filter((line) => !isPlaceholder(line));
     if (!text) content.placeholders.push(title);
     else content.criteria.push({ ...plainCriterion(text, detail), label: authorLabel(title) ?? title });
   } else {
     const steps = feature ? feature.scenarios.flatMap((scenario) => scenario.steps) : prose;
-    add(content, plainCriterion(scenarioName(title) ?? title, steps.filter((line) => !isPlaceholder(line))), null);
+    add(
+      content,
+      plainCriterion(
+        scenarioName(title) ?? title,
+        steps.filter((line) => !isPlaceholder(line)),
+      ),
+      null,
+    );
   }
 }
 
@@ -179,7 +211,8 @@ function readGherkin(parts: readonly Part[], content: Content): boolean {
   for (const { part, scenarios, background, prose } of found) {
     content.context.push(...background);
     addScenarios(scenarios, part.title, content);
-    for (const node of scenarios.length > 0 ? [] : prose) for (const criterion of readParagraph(node)) add(content, criterion, part.title);
+    for (const node of scenarios.length > 0 ? [] : prose)
+      for (const criterion of readParagraph(node)) add(content, criterion, part.title);
   }
   return true;
 }
@@ -201,7 +234,8 @@ function gherkinOf(part: Part): { scenarios: Scenario[]; background: string[]; p
       flush();
       result.scenarios.push(...feature.scenarios);
       result.background.push(...feature.background);
-    } else if (lines.length === 1 && (stepKind(lines[0] ?? '') || scenarioName(lines[0] ?? '') !== null)) run.push(lines[0] ?? '');
+    } else if (lines.length === 1 && (stepKind(lines[0] ?? '') || scenarioName(lines[0] ?? '') !== null))
+      run.push(lines[0] ?? '');
     else if (node.type === 'paragraph') result.prose.push(node);
   }
   const real = result.scenarios.length > 0 || areSteps(run);
@@ -214,12 +248,14 @@ function readFences(nodes: readonly RootContent[], source: string, content: Cont
   const fences = nodes.filter((node): node is Code => node.type === 'code');
   if (fences.length === 0 || nodes.some((node) => node.type !== 'code' && !isLeadIn(node))) return false;
   for (const fence of fences) {
-    if (!FENCE_LANGUAGES.test(fence.lang ?? '') && !isIndented(fence.position?.start.offset, source)) continue;
+    if (!FENCE_LANGUAGES.test(fence.lang ?? '') && !isIndented(fence.position?.start.offset, source))
+      continue;
     const inner: Found = { criteria: [], placeholders: [] };
     const root = parseBody(fence.value);
     const blocks = root.children.map((node, paragraph): Block => ({ kind: 'node', node, paragraph }));
     const lists = root.children.filter((node) => node.type === 'list');
-    if (lists.length > 0) for (const list of lists) readList(list, { depth: 0, group: null, source: fence.value }, inner);
+    if (lists.length > 0)
+      for (const list of lists) readList(list, { depth: 0, group: null, source: fence.value }, inner);
     else readParagraphs(partsOf(blocks), { ...content, ...inner, context: [], external: [] });
     for (const criterion of inner.criteria) {
       const box = criterion.checkbox ? { malformed: criterion.checked ? '[x]' : '[ ]' } : {};
@@ -233,7 +269,8 @@ function readFences(nodes: readonly RootContent[], source: string, content: Cont
 function readTables(parts: readonly Part[], owned: boolean, content: Content): void {
   for (const part of parts) {
     for (const node of part.nodes) {
-      if (node.type === 'table') for (const criterion of readTable(node, owned)) add(content, criterion, part.title);
+      if (node.type === 'table')
+        for (const criterion of readTable(node, owned)) add(content, criterion, part.title);
     }
   }
 }
@@ -243,7 +280,9 @@ function readParagraphs(parts: readonly Part[], content: Content): void {
   const paragraphs = parts.flatMap((part) => {
     const rule = part.nodes.findIndex((node, index) => index > 0 && node.type === 'thematicBreak');
     const own = rule < 0 ? part.nodes : part.nodes.slice(0, rule);
-    return own.filter((node): node is Paragraph => node.type === 'paragraph').map((node) => ({ node, title: part.title }));
+    return own
+      .filter((node): node is Paragraph => node.type === 'paragraph')
+      .map((node) => ({ node, title: part.title }));
   });
   const links = paragraphs.map(({ node }) => externalLinks(node));
   if (paragraphs.length > 0 && links.every((urls) => urls.length > 0)) {

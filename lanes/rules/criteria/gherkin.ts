@@ -1,5 +1,12 @@
 /** Given/When/Then: steps in lists, lines and fences become one criterion per scenario. */
-import { BACKGROUND_WORDS, EXAMPLES_WORDS, OTHER_WORDS, SCENARIO_WORDS, STEP_WORDS, type StepKind } from './gherkin-words.ts';
+import {
+  BACKGROUND_WORDS,
+  EXAMPLES_WORDS,
+  OTHER_WORDS,
+  SCENARIO_WORDS,
+  STEP_WORDS,
+  type StepKind,
+} from './gherkin-words.ts';
 import { collapse } from './text.ts';
 
 export type Step = { kind: StepKind; text: string };
@@ -9,19 +16,21 @@ export type Feature = { scenarios: Scenario[]; background: string[] };
 const LEADING_MARKS = /^[\s*_\p{Cf}]+/u;
 const HAN_KANA_HANGUL = /[\p{Script=Han}\p{Script=Kana}\p{Script=Hira}\p{Script=Hang}]/u;
 
-const steps = new Map<StepKind, RegExp>();
-for (const kind of ['given', 'when', 'then', 'and'] as const) steps.set(kind, startPattern(STEP_WORDS[kind]));
+const steps = new Map(STEP_WORDS.map(([kind, words]) => [kind, startPattern(words)] as const));
 const scenarioLine = titlePattern(SCENARIO_WORDS);
 const backgroundLine = titlePattern(BACKGROUND_WORDS);
 const examplesLine = titlePattern(EXAMPLES_WORDS);
 const otherLine = titlePattern(OTHER_WORDS);
 const laterThen = new RegExp(
-  `[\\s,;]${startPattern(STEP_WORDS.then.filter((word) => word.length > 2)).source.slice(1)}`,
+  `[\\s,;]${startPattern(STEP_WORDS.flatMap(([kind, words]) => (kind === 'then' ? words.filter((word) => word.length > 2) : []))).source.slice(1)}`,
   'iu',
 );
 
 function alternatives(words: readonly string[]): string {
-  return [...words].sort((a, b) => b.length - a.length).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+  return [...words]
+    .sort((a, b) => b.length - a.length)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    .join('|');
 }
 
 /** Spaced scripts need a word end after the keyword; the others run on. */
@@ -46,7 +55,8 @@ export function stepKind(text: string): StepKind | null {
 /** The length of the keyword at the start. */
 export function withoutKeyword(text: string): string {
   const line = text.replace(LEADING_MARKS, '');
-  for (const pattern of steps.values()) if (pattern.test(line)) return line.replace(pattern, '').replace(/^[\s,:;]+/, '');
+  for (const pattern of steps.values())
+    if (pattern.test(line)) return line.replace(pattern, '').replace(/^[\s,:;]+/, '');
   return line;
 }
 
@@ -85,7 +95,8 @@ export function splitSteps(texts: readonly string[]): Scenario[] {
   for (const text of texts) {
     const name = scenarioName(text);
     const kind = name === null ? stepKind(text) : null;
-    const next = kind === 'given' ? seen.has('then') : kind === 'when' && seen.has('then') && !seen.has('given');
+    const next =
+      kind === 'given' ? seen.has('then') : kind === 'when' && seen.has('then') && !seen.has('given');
     if (!current || name !== null || next) {
       current = { name, steps: [] };
       scenarios.push(current);

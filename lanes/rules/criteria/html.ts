@@ -11,7 +11,14 @@ export type HtmlPiece =
   | { kind: 'close' };
 
 const TOKEN = /<!--[\s\S]*?(?:-->|$)|<(\/?)([a-z][a-z0-9]*)((?:[^<>"']|"[^"]*"|'[^']*')*)>|[^<]+|</gi;
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+};
 const HEADING = /^h[1-6]$/;
 const DROPPED = /^(?:script|style|pre|template|svg|math|select|textarea|title)$/;
 
@@ -31,7 +38,8 @@ export function readHtml(source: string): HtmlPiece[] {
   for (const token of source.matchAll(TOKEN)) {
     const [whole, slash, name] = token;
     if (name) readTag(state, name.toLowerCase(), slash === '/');
-    else if (!whole.startsWith('<!--') && !state.dropped) state.text.push({ type: 'text', value: decode(whole) });
+    else if (!whole.startsWith('<!--') && !state.dropped)
+      state.text.push({ type: 'text', value: decode(whole) });
   }
   endBlock(state);
   return state.pieces;
@@ -61,8 +69,10 @@ function readTag(state: State, name: string, closing: boolean): void {
     state.block = closing ? '' : name;
   } else if (name === 'ul' || name === 'ol') readList(state, name === 'ol', closing);
   else if (name === 'li') readItem(state, closing);
-  else if (name === 'table' || name === 'tr' || name === 'td' || name === 'th') readTable(state, name, closing);
-  else if (name === 'b' || name === 'strong') state.text.push({ type: 'html', value: closing ? '</b>' : '<b>' });
+  else if (name === 'table' || name === 'tr' || name === 'td' || name === 'th')
+    readTable(state, name, closing);
+  else if (name === 'b' || name === 'strong')
+    state.text.push({ type: 'html', value: closing ? '</b>' : '<b>' });
 }
 
 function readList(state: State, ordered: boolean, closing: boolean): void {

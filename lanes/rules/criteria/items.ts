@@ -22,17 +22,20 @@ export function readList(list: List, place: Place, found: Found): void {
 function readItem(item: ListItem, place: Place, found: Found): void {
   const lead = leadOf(item, place.source);
   const label = item.children.length > 1 ? itemLabel(item) : null;
-  if (label?.name?.kind === 'excluded' && label.name.extra === 0 && label.colon && label.rest.length === 0) return;
+  if (label?.name?.kind === 'excluded' && label.name.extra === 0 && label.colon && label.rest.length === 0)
+    return;
   const wrapper = label?.name?.kind === 'acceptance' && label.name.extra === 0 && label.rest.length === 0;
   const lists = item.children.filter((child) => child.type === 'list');
   if (!lead.text || wrapper || (isBare(lead, item) && lists.length > 0)) {
     for (const list of lists) readList(list, place, found);
-    if (lists.length === 0 && (lead.raw || typeof item.checked === 'boolean')) found.placeholders.push(lead.raw || '[ ]');
+    if (lists.length === 0 && (lead.raw || typeof item.checked === 'boolean'))
+      found.placeholders.push(lead.raw || '[ ]');
     return;
   }
   const boxed = isBox(item, lead);
   if (!boxed && lists.some((list) => hasBox(list))) {
-    for (const list of lists) readList(list, { ...place, depth: place.depth + 1, group: lead.text.replace(/\s*[:：]$/, '') }, found);
+    for (const list of lists)
+      readList(list, { ...place, depth: place.depth + 1, group: lead.text.replace(/\s*[:：]$/, '') }, found);
     return;
   }
   addItem(item, lead, place, found);
@@ -46,19 +49,32 @@ function isBare(lead: Lead, item: ListItem): boolean {
 function addItem(item: ListItem, lead: Lead, place: Place, found: Found): void {
   if (isPlaceholder(lead.text)) {
     found.placeholders.push(lead.text);
-    for (const child of item.children) if (child.type === 'list' && hasBox(child)) readList(child, { ...place, depth: place.depth + 1 }, found);
+    for (const child of item.children)
+      if (child.type === 'list' && hasBox(child))
+        readList(child, { ...place, depth: place.depth + 1 }, found);
     return;
   }
   const checkbox = typeof item.checked === 'boolean';
-  const criterion = criterionOf(lead.text, { checkbox, checked: item.checked === true, depth: place.depth, bullets: true });
+  const criterion = criterionOf(lead.text, {
+    checkbox,
+    checked: item.checked === true,
+    depth: place.depth,
+    bullets: true,
+  });
   if (place.group) criterion.group = place.group;
   if (isStruck(lead.nodes)) criterion.struck = true;
-  if (criterion.malformed && isEscaped(lead, place.source)) criterion.malformed = criterion.malformed.replace(/[[\]]/g, '\\$&');
+  if (criterion.malformed && isEscaped(lead, place.source))
+    criterion.malformed = criterion.malformed.replace(/[[\]]/g, '\\$&');
   const marker = markerOf(item);
   if (marker) criterion.marker = marker;
   found.criteria.push(criterion);
   for (const line of lead.extra) {
-    const extra = criterionOf(collapse(rawText(line)), { checkbox: false, checked: false, depth: place.depth, bullets: true });
+    const extra = criterionOf(collapse(rawText(line)), {
+      checkbox: false,
+      checked: false,
+      depth: place.depth,
+      bullets: true,
+    });
     if (line.some((node) => node.type === 'delete')) {
       extra.struck = true;
       if (extra.malformed && line[0]?.type === 'delete') extra.malformed = `~${extra.malformed}~`;
@@ -106,7 +122,11 @@ function leadOf(item: ListItem, source: string): Lead {
     const extra = at < 0 ? [] : gatherLost(lines.slice(at));
     return { text: plainText(own), raw: plainText(own) || htmlText(own), nodes: own, extra };
   }
-  if (first?.type === 'code' && item.children.length === 1 && isIndented(first.position?.start.offset, source)) {
+  if (
+    first?.type === 'code' &&
+    item.children.length === 1 &&
+    isIndented(first.position?.start.offset, source)
+  ) {
     return { text: collapse(first.value), raw: '', nodes: [], extra: [] };
   }
   return { text: '', raw: '', nodes: [], extra: [] };
@@ -184,7 +204,11 @@ function nestedList(list: List, place: Place, found: Found, detail: string[]): v
 
 /** Struck: the leading text, after an optional label, is wholly struck through. */
 export function isStruck(nodes: readonly PhrasingContent[]): boolean {
-  const first = nodes.find((node) => !(node.type === 'text' && !/[\p{L}\p{N}]/u.test(node.value)) && !(node.type === 'html' && node.value.startsWith('<!--')));
+  const first = nodes.find(
+    (node) =>
+      !(node.type === 'text' && !/[\p{L}\p{N}]/u.test(node.value)) &&
+      !(node.type === 'html' && node.value.startsWith('<!--')),
+  );
   return first?.type === 'delete' || (first?.type === 'html' && /^<(?:del|s|strike)>$/i.test(first.value));
 }
 

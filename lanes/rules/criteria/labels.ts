@@ -22,9 +22,11 @@ export type Label = {
 
 const MAX_LABEL_CHARS = 160;
 const MAX_PLAIN_WORDS = 6;
+/** A name alone on its line has no words around it. */
+const MAX_BARE_CHARS = 60;
 const COLON_END = /\s*[:：]\s*$/;
 const BOLD_TAG = /^<\/?(?:b|strong|u|ins|h[1-6]|font|span|center|p|div)(?:\s[^>]*)?>$/i;
-const ORNAMENT = /^[^\p{L}\p{N}]*$/u;
+const ORNAMENT = /^(?::[a-z0-9_+-]+:|[^\p{L}\p{N}])*$/u;
 
 /** The name as shown to people: trimmed, without a trailing colon. */
 export function labelText(text: string): string {
@@ -46,19 +48,32 @@ export function lineLabel(line: readonly PhrasingContent[], edge: boolean): Labe
 function pseudoHeading(line: readonly PhrasingContent[], raw: string): Label | null {
   const found = /^\s*(#{1,6})(?=[^\s#\d])/.exec(raw);
   if (!found?.[1] || raw.length > MAX_LABEL_CHARS) return null;
-  return headingLabel([{ type: 'text', value: raw.replace(/^\s*#+|#+\s*$/g, '') }, ...line.slice(line.length)], found[1].length);
+  return headingLabel(
+    [{ type: 'text', value: raw.replace(/^\s*#+|#+\s*$/g, '') }, ...line.slice(line.length)],
+    found[1].length,
+  );
 }
 
 function boldLine(line: readonly PhrasingContent[], raw: string): Label | null {
   if (raw.length > MAX_LABEL_CHARS) return null;
-  const solid = line.filter((node) => !(node.type === 'text' && ORNAMENT.test(node.value)) && !isComment(node));
+  const solid = line.filter(
+    (node) => !(node.type === 'text' && ORNAMENT.test(node.value)) && !isComment(node),
+  );
   if (solid.length === 0) return null;
   const tagged = solid.length > 2 && isBoldTag(solid[0]) && isBoldTag(solid.at(-1));
   const text = labelText(raw);
   if (!text || !(tagged || solid.every(isBold))) {
     return solid.every((node) => node.type === 'emphasis') ? emphasised(line, text) : null;
   }
-  return { style: 'bold', level: 0, text, name: classifyName(text), colon: COLON_END.test(raw), rest: [], line: [...line] };
+  return {
+    style: 'bold',
+    level: 0,
+    text,
+    name: classifyName(text),
+    colon: COLON_END.test(raw),
+    rest: [],
+    line: [...line],
+  };
 }
 
 /** An italic line is a label only if its name opens a section. */
@@ -70,7 +85,11 @@ function emphasised(line: readonly PhrasingContent[], text: string): Label | nul
 
 function isBold(node: PhrasingContent): boolean {
   if (node.type === 'strong') return true;
-  return (node.type === 'emphasis' || node.type === 'link') && node.children.length > 0 && node.children.every(isBold);
+  return (
+    (node.type === 'emphasis' || node.type === 'link') &&
+    node.children.length > 0 &&
+    node.children.every(isBold)
+  );
 }
 
 function isBoldTag(node: PhrasingContent | undefined): boolean {
@@ -92,7 +111,8 @@ function boldPrefix(line: readonly PhrasingContent[]): Label | null {
   const separator = COLON_END.test(boldText) ? /^\s*/ : /^\s*[:：]\s*/;
   const dash = /^\s+[-–—]\s+/.exec(afterText);
   const name = classifyName(labelText(boldText));
-  const cut = separator.exec(afterText) ?? (name?.kind === 'acceptance' || name?.kind === 'done' ? dash : null);
+  const cut =
+    separator.exec(afterText) ?? (name?.kind === 'acceptance' || name?.kind === 'done' ? dash : null);
   if (!cut || boldText.length > MAX_LABEL_CHARS) return null;
   const rest = dropText(after, cut[0].length);
   const text = labelText(rawText(line.slice(0, at + 1)));
@@ -109,12 +129,13 @@ function plainLine(line: readonly PhrasingContent[], raw: string, edge: boolean)
     const name = classifyName(text);
     const rest = dropText(line, colon + 1 + (/^\s*/.exec(tail)?.[0].length ?? 0));
     if (!tail.trim()) {
-      const short = text.split(/\s+/).length <= MAX_PLAIN_WORDS && !authorLabel(text) && !isNumberedTitle(text);
+      const short =
+        text.split(/\s+/).length <= MAX_PLAIN_WORDS && !authorLabel(text) && !isNumberedTitle(text);
       return name || short ? { ...base, text, name, colon: true, rest: [] } : null;
     }
     return name && name.extra === 0 ? { ...base, text, name, colon: true, rest } : null;
   }
-  if (!edge || raw.length > MAX_LABEL_CHARS) return null;
+  if (!edge || raw.length > MAX_BARE_CHARS) return null;
   const text = labelText(raw);
   const name = /[.!?;,]$/.test(text) ? null : classifyName(text);
   return name && name.extra === 0 ? { ...base, text, name, colon: false, rest: [] } : null;
@@ -140,7 +161,15 @@ const MAX_EXTRA_WORDS = { heading: 8, summary: 8, bold: 4, plain: 4, item: 4, co
 export function opensTier(label: Label): 1 | 2 | null {
   const { name } = label;
   if (name?.kind !== 'acceptance' && name?.kind !== 'done') return null;
-  const allowed = label.rest.length > 0 ? (label.style === 'bold' ? 3 : 0) : label.colon || label.style !== 'plain' ? MAX_EXTRA_WORDS[label.style] : 0;
-  if (name.extra > allowed || (label.style !== 'heading' && name.extra > 0 && /[.!]$/.test(label.text))) return null;
+  const allowed =
+    label.rest.length > 0
+      ? label.style === 'bold'
+        ? 3
+        : 0
+      : label.colon || label.style !== 'plain'
+        ? MAX_EXTRA_WORDS[label.style]
+        : 0;
+  if (name.extra > allowed || (label.style !== 'heading' && name.extra > 0 && /[.!]$/.test(label.text)))
+    return null;
   return name.kind === 'acceptance' ? 1 : 2;
 }

@@ -443,4 +443,12 @@ export const DONE: readonly string[] = [
 ];
 
 /** The same, but only as the whole name. */
-export const DONE_ALONE: readonly string[] = ['dod', "dod's", 'd.o.d.', 'cos', 'done means', 'ready when', 'completion'];
+export const DONE_ALONE: readonly string[] = [
+  'dod',
+  "dod's",
+  'd.o.d.',
+  'cos',
+  'done means',
+  'ready when',
+  'completion',
+];

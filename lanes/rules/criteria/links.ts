@@ -3,7 +3,7 @@ import type { Nodes, Paragraph } from 'mdast';
 import { rawText } from './text.ts';
 
 const POINTER = new Set(
-  "see refer reference references to the a an in on at of for and or also here this link links linked attached document documents doc docs spec specification file page wiki ticket issue issues pr epic story parent figma confluence jira notion google sheet defined described documented listed found kept maintained specified criteria criterion acceptance are is can be all full list details detail more please cf via from below above siehe in im der die das dem den voir dans le la les ver en el la los vedi zie patrz w смотри см в 见 参见 請參閱 参照".split(
+  'see refer reference references to the a an in on at of for and or also here this link links linked attached document documents doc docs spec specification file page wiki ticket issue issues pr epic story parent figma confluence jira notion google sheet defined described documented listed found kept maintained specified criteria criterion acceptance are is can be all full list details detail more please cf via from below above siehe in im der die das dem den voir dans le la les ver en el la los vedi zie patrz w смотри см в 见 参见 請參閱 参照'.split(
     ' ',
   ),
 );
@@ -16,7 +16,10 @@ export function externalLinks(paragraph: Paragraph): string[] {
     return ' ';
   });
   if (urls.length === 0) return [];
-  const words = rest.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  const words = rest
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
   return words.length <= 14 && words.every((word) => POINTER.has(word)) ? urls : [];
 }
 

@@ -2,16 +2,24 @@
 
 const BOX_INNER = 'xXvVoOyYnN✓✔✗✘✅❌☑⏳~\\-/><?!*+.·•_|\\\\=#–—🚧⬜';
 /** A bracket pair with at most one character that is no word: "[ ]", "[]", "[~]", "[x ]", "［ ］". */
-const SQUARE_BOX = new RegExp(`^(?:[[［【]\\s*(?:[${BOX_INNER}]\\ufe0f?)?\\s*[\\]］】]|\\(\\s*(?:[xX✓✔])?\\s*\\)(?=\\s|\\S))`, 'u');
+const SQUARE_BOX = new RegExp(
+  `^(?:[[［【]\\s*(?:[${BOX_INNER}]\\ufe0f?)?\\s*[\\]］】]|\\(\\s*(?:[xX✓✔])?\\s*\\)(?=\\s|\\S))`,
+  'u',
+);
 const BALLOT = /^(?:[☐☑☒🗹🗸🗷▢□■◻◼❏❑❒▣]\ufe0f?)/u;
 const BULLET_BOX = /^(~{0,2})([-*+•])(\s*)(?=(?:[[［]\s*(?:[xX~\-/vV✓✔*]\ufe0f?)?\s*[\]］]))/u;
 const BULLET = /^(?:[•‣◦▪▫●○∙·⁃➢➤►▸▶→➔➡⇒»※◆◇★☆✦✓✔–—―]\ufe0f?)\s*(?=\S)/u;
-const STATUS = /^(?:(?:✅|❌|⏳|⌛|⬜|🔲|🔳|☑️|✔️|✖️|❎|🟢|🟡|🔴|🟠|🟩|🟥|🟨|🟧|🚧|⚠️|⭕|🔄|🚫|⛔|🆗|🔜|⏸️|✓|✔|✗|✘|⚪|⚫|🔵)\ufe0f?\s*)+/u;
+const STATUS =
+  /^(?:(?:✅|❌|⏳|⌛|⬜|🔲|🔳|☑️|✔️|✖️|❎|🟢|🟡|🔴|🟠|🟩|🟥|🟨|🟧|🚧|⚠️|⭕|🔄|🚫|⛔|🆗|🔜|⏸️|✓|✔|✗|✘|⚪|⚫|🔵)\ufe0f?\s*)+/u;
 const KNOWN_LABEL =
   /^[[(（【]?\s*((?:ac|acc|a\.c\.|acceptance criteri(?:on|a)|criteri(?:on|a)|req|us|fr|nfr|tc|uat)[\s._#-]*\d+(?:[.-]\d+)*[a-z]?)(?=\s*[\])）】:：.,–—-]|\s|$)/iu;
-const OTHER_LABEL = /^[[(（【]?\s*([\p{Lu}]{1,6}[-_. ]?\d+(?:[.-]\d+)*[a-z]?)\s*(?:[\])）】]\s*[:：–—-]?|[:：]|\)|\.(?=\s)|\s[–—-](?=\s))/u;
-const SCENARIO = /^(?:scenario|szenario|scénario|escenario|cenário|scenariusz|scenár|сценарий|сценарій|场景|場景|シナリオ|시나리오|example|rule|test case|use case)\b/iu;
-const REF = /^(?:(?:([\w.-]+\/[\w.-]+))?#(\d+)|https?:\/\/[^\s/]+\/([\w.-]+\/[\w.-]+)\/(?:issues|pull)\/(\d+)(?:[/?#]\S*)?)(?=[\s,;:.)]|$)/;
+/** "P0:" is a priority. */
+const OTHER_LABEL =
+  /^[[(（【]?\s*(?!P\d\b)([\p{Lu}]{1,6}[-_. ]?\d+(?:[.-]\d+)*[a-z]?)\s*(?:[\])）】]\s*[:：–—-]?|[:：]|\)|\.(?=\s)|\s[–—-](?=\s))/u;
+const SCENARIO =
+  /^(?:scenario|szenario|scénario|escenario|cenário|scenariusz|scenár|сценарий|сценарій|场景|場景|シナリオ|시나리오|example|rule|test case|use case)\b/iu;
+const REF =
+  /^(?:(?:([\w.-]+\/[\w.-]+))?#(\d+)|https?:\/\/[^\s/]+\/([\w.-]+\/[\w.-]+)\/(?:issues|pull)\/(\d+)(?:[/?#]\S*)?)(?=[\s,;:.)]|$)/;
 const MAX_ROUNDS = 3;
 
 export type Stripped = { text: string; malformed?: string; mark?: string };

@@ -65,7 +65,9 @@ const openNews = (news: readonly New[]) => news.filter((fresh) => fresh.old === 
 /** A marker counts only if it is known for this issue; a copied one stays with the wording that it had. */
 function matchMarkers(olds: readonly Old[], news: readonly New[]): void {
   for (const old of openOnes(olds)) {
-    const marked = openNews(news).filter(({ read }) => read.marker !== undefined && belongsTo(read.marker, old.known));
+    const marked = openNews(news).filter(
+      ({ read }) => read.marker !== undefined && belongsTo(read.marker, old.known),
+    );
     const best = marked.find((fresh) => fresh.text === old.text) ?? mostAlike(old, marked);
     if (best) take(old, best);
   }
@@ -107,7 +109,9 @@ function matchTitles(olds: readonly Old[], news: readonly New[], titles: Readonl
     const number = /^#(\d+)$/.exec(fresh.read.text)?.[1];
     const title = number === undefined ? undefined : titles.get(Number(number));
     const wanted = title === undefined ? null : wording(title);
-    const old = wanted && openOnes(olds).find((candidate) => candidate.text === wanted.text || candidate.bare === wanted.bare);
+    const old =
+      wanted &&
+      openOnes(olds).find((candidate) => candidate.text === wanted.text || candidate.bare === wanted.bare);
     if (old) take(old, fresh);
   }
 }
@@ -163,7 +167,11 @@ function settle(olds: readonly Old[], news: readonly New[], mint: () => string):
   });
   const gone = openOnes(olds);
   const removed = gone.filter(({ known }) => !known.removed).map(({ known }) => known.id);
-  return { criteria: [...present, ...gone.map(({ known }) => ({ ...known, removed: true }))], removed, stale };
+  return {
+    criteria: [...present, ...gone.map(({ known }) => ({ ...known, removed: true }))],
+    removed,
+    stale,
+  };
 }
 
 function newId(ids: Set<string>, mint: () => string): string {
@@ -180,8 +188,16 @@ function knownOf(read: ReadCriterion, id: string, revision: number, marker: stri
   const { text, depth, checked, checkbox, label, group, detail } = read;
   const kept = read.marker ?? marker;
   return {
-    id, revision, text, depth, checked, checkbox, removed: false,
-    ...(label !== undefined && { label }), ...(group !== undefined && { group }),
-    ...(detail !== undefined && { detail }), ...(kept !== undefined && { marker: kept }),
+    id,
+    revision,
+    text,
+    depth,
+    checked,
+    checkbox,
+    removed: false,
+    ...(label !== undefined && { label }),
+    ...(group !== undefined && { group }),
+    ...(detail !== undefined && { detail }),
+    ...(kept !== undefined && { marker: kept }),
   };
 }

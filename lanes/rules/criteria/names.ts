@@ -10,6 +10,7 @@ export type NameKind = 'acceptance' | 'done' | 'excluded' | 'other';
 export type Name = { kind: NameKind; extra: number };
 
 const MAX_NAME_CHARS = 160;
+const MAX_FUZZY_WORDS = 7;
 const TRAILING = /[^\p{L}\p{N}\p{M})\]）】'"]+$/u;
 const LEADING = [
   /^[^\p{L}\p{N}]+/u,
@@ -19,7 +20,8 @@ const LEADING = [
   /^\d+(?:\.\d+)*[.)]\s*(?=\p{L})/u,
 ];
 const PARENTHESES = /\s*[([（【][^()[\]（）【】]*[)\]）】]\s*/g;
-const SEPARATORS = /\s*[/|,&+、／]\s*|\s+(?:and|or|und|oder|et|ou|y|e|o|en|i|и|及|和)\s+|\s+[-]+\s+|\s*[:：]\s*/;
+const SEPARATORS =
+  /\s*[/|,&+、／]\s*|\s+(?:and|or|und|oder|et|ou|y|e|o|en|i|и|及|和)\s+|\s+[-]+\s+|\s*[:：]\s*/;
 /** A name after one of these is talked about, not opened. */
 const ABOUT =
   /(?:^|\s)(?:about|on|without|no|non|not|missing|regarding|discuss|define|clarify|write|review|agree|need|needs|lack|über|zu|ohne|keine|sans|sobre|sin|sem|senza|без)(?:\s|$)/;
@@ -37,21 +39,48 @@ for (const [names, kind] of [
   for (const name of names) exact.set(foldName(name), kind);
 }
 const alone = new Set([...ACCEPTANCE_ALONE, ...DONE_ALONE].map(foldName));
-const acceptanceInside = insidePattern(ACCEPTANCE);
-const doneInside = insidePattern(DONE);
-const fuzzy: readonly (readonly [string, NameKind])[] = [
+const unspacedScript = /[\p{Script=Han}\p{Script=Kana}\p{Script=Hira}\p{Script=Thai}]/u;
+const known: readonly (readonly [string, 'acceptance' | 'done'])[] = [
   ...ACCEPTANCE.map((name) => [foldName(name), 'acceptance'] as const),
   ...DONE.map((name) => [foldName(name), 'done'] as const),
-].filter(([name]) => name.length >= 12 && /^[\p{Script=Latin}\p{Script=Cyrillic}\s'-]+$/u.test(name));
+];
+/** Names in scripts that write no spaces are looked for anywhere, the others as whole words, by their first word. */
+const unspaced = known.filter(([name]) => unspacedScript.test(name));
+const byFirstWord = new Map<string, { words: readonly string[]; kind: NameKind }[]>();
+for (const [name, kind] of known) {
+  const words = wordsOf(name);
+  const first = words[0] ?? '';
+  byFirstWord.set(first, [...(byFirstWord.get(first) ?? []), { words, kind }]);
+}
+const fuzzy = known
+  .filter(([name]) => name.length >= 12 && /^[\p{Script=Latin}\p{Script=Cyrillic}\s'-]+$/u.test(name))
+  .map(([name, kind]) => {
+    const letters = name.replace(/[\s-]/g, '');
+    return {
+      letters,
+      kind,
+      count: name.split(' ').length,
+      limit: letters.length >= 16 ? 3 : 2,
+      mask: letterMask(letters),
+    };
+  });
 
-/** Names are looked for as whole words, except in scripts that write no spaces. */
-function insidePattern(names: readonly string[]): RegExp {
-  const folded = [...new Set(names.map(foldName))].sort((a, b) => b.length - a.length);
-  const escape = (name: string) => name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
-  const unspaced = folded.filter((name) => /[\p{Script=Han}\p{Script=Kana}\p{Script=Hira}\p{Script=Thai}]/u.test(name));
-  const spaced = folded.filter((name) => !unspaced.includes(name));
-  const words = `(?<![\\p{L}\\p{N}])(?:${spaced.map(escape).join('|')})(?![\\p{L}\\p{N}])`;
-  return new RegExp(`${words}|${unspaced.map(escape).join('|')}`, 'u');
+function wordsOf(text: string): string[] {
+  return text.split(/[^\p{L}\p{N}\p{M}]+/u).filter(Boolean);
+}
+
+/** Which letters occur, as bits: two texts whose masks differ in many bits need not be compared. */
+function letterMask(text: string): number {
+  let mask = 0;
+  for (let index = 0; index < text.length; index += 1) mask |= 1 << (text.charCodeAt(index) & 31);
+  return mask;
+}
+
+function bitCount(value: number): number {
+  let rest = value;
+  let count = 0;
+  for (; rest !== 0; count += 1) rest &= rest - 1;
+  return count;
 }
 
 /** The name without emoji, numbering, quotes and the trailing colon. */
@@ -72,7 +101,11 @@ export function classifyName(text: string): Name | null {
   if (!core) return null;
   const whole = exact.get(core) ?? exact.get(withoutParentheses(core));
   if (whole) return { kind: whole, extra: 0 };
-  return partName(core) ?? insideName(core) ?? fuzzyName(core) ?? excludedName(core);
+  const part = partName(core);
+  if (part) return part;
+  const inside = insideName(withoutParentheses(core)) ?? insideName(core);
+  if (inside) return inside === 'talked about' ? excludedName(core) : inside;
+  return fuzzyName(core) ?? excludedName(core);
 }
 
 function withoutParentheses(core: string): string {
@@ -84,49 +117,68 @@ function partName(core: string): Name | null {
   const parts = withoutParentheses(core).split(SEPARATORS).map(bareName).filter(Boolean);
   if (parts.length < 2 || parts.length > 4) return null;
   const kinds = parts.map((part, index) => (index > 0 && alone.has(part) ? undefined : exact.get(part)));
-  const extra = parts.filter((_, index) => !kinds[index]).join(' ').split(' ').filter(Boolean).length;
+  const extra = parts
+    .filter((_, index) => !kinds[index])
+    .join(' ')
+    .split(' ')
+    .filter(Boolean).length;
   for (const kind of ['acceptance', 'done'] as const) if (kinds.includes(kind)) return { kind, extra };
   return null;
 }
 
-function insideName(core: string): Name | null {
-  for (const [pattern, kind] of [
-    [acceptanceInside, 'acceptance'],
-    [doneInside, 'done'],
-  ] as const) {
-    const found = pattern.exec(core);
-    if (!found) continue;
-    const before = core.slice(0, found.index);
-    if (ABOUT.test(before)) return null;
-    const after = withoutParentheses(core.slice(found.index + found[0].length));
-    return { kind, extra: countWords(before) + countWords(after) };
-  }
-  return null;
+/** A known name with other words around it. */
+function insideName(core: string): Name | 'talked about' | null {
+  const words = wordsOf(core);
+  let found: { kind: NameKind; at: number; length: number } | null = null;
+  words.forEach((word, at) => {
+    for (const { words: wanted, kind } of byFirstWord.get(word) ?? []) {
+      if (found && (found.kind === 'acceptance' || kind === 'done')) continue;
+      if (wanted.every((part, index) => words[at + index] === part))
+        found = { kind, at, length: wanted.length };
+    }
+  });
+  if (!found && unspacedScript.test(core)) return insideUnspaced(core);
+  if (!found) return null;
+  const { kind, at, length }: { kind: NameKind; at: number; length: number } = found;
+  if (ABOUT.test(words.slice(0, at).join(' '))) return 'talked about';
+  return { kind, extra: words.length - length };
 }
 
-function countWords(text: string): number {
-  return text.split(/[^\p{L}\p{N}\p{M}']+/u).filter(Boolean).length;
+function insideUnspaced(core: string): Name | null {
+  const found = unspaced.find(([name]) => core.includes(name));
+  return found ? { kind: found[1], extra: Math.max(1, wordsOf(core).length - 1) } : null;
 }
 
-/** Misspelt names: a few wrong, missing or swapped letters in the whole name or in its first words. */
+/** Misspelt names: a few wrong, missing or swapped letters in the whole name, or in its first or last words. */
 function fuzzyName(core: string): Name | null {
   const words = withoutParentheses(core).split(' ');
+  if (words.length > MAX_FUZZY_WORDS) return null;
   let best: Name | null = null;
   let bestDistance = Number.POSITIVE_INFINITY;
-  for (const [name, kind] of fuzzy) {
-    const count = name.split(' ').length;
-    if (words.length > count + 3) continue;
-    const wanted = name.replace(/[\s-]/g, '');
-    const limit = wanted.length >= 16 ? 3 : 2;
-    for (const [start, end] of [[0, count], [0, words.length], [words.length - count, words.length]] as const) {
-      const candidate = words.slice(Math.max(start, 0), end).join('').replace(/-/g, '');
-      const distance = editDistance(candidate, wanted, Math.min(limit, bestDistance - 1));
+  for (const part of partsOfWords(words)) {
+    for (const { letters, kind, count, limit, mask } of fuzzy) {
+      if (part.count !== count && part.count !== words.length) continue;
+      if (Math.abs(part.letters.length - letters.length) > limit || bitCount(part.mask ^ mask) > 2 * limit)
+        continue;
+      const distance = editDistance(part.letters, letters, Math.min(limit, bestDistance - 1));
       if (distance === null) continue;
       bestDistance = distance;
-      best = { kind, extra: words.length - (end - Math.max(start, 0)) };
+      best = { kind, extra: words.length - part.count };
     }
   }
   return best;
+}
+
+/** The whole, and up to four words from either end, joined. */
+function partsOfWords(words: readonly string[]) {
+  const parts = [words];
+  for (let count = 1; count <= 4 && count < words.length; count += 1) {
+    parts.push(words.slice(0, count), words.slice(words.length - count));
+  }
+  return parts.map((part) => {
+    const letters = part.join('').replace(/-/g, '');
+    return { letters, count: part.length, mask: letterMask(letters) };
+  });
 }
 
 /** "Technical notes", "Tasks for the team", "Notes: …" and bilingual names. */

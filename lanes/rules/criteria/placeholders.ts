@@ -5,33 +5,218 @@ import { normalise } from './text.ts';
 
 const NOTHING = new Set(
   [
-    'n/a', 'na', 'n.a.', 'n.a', 'n / a', 'n\\a', 'none', 'none yet', 'nothing', 'nothing yet', 'nil', 'null', 'no', 'empty', 'tbd', 'tba', 'tbc', 'tbw', 't.b.d.', 'todo', 'to do', 'to-do', 'fixme', 'wip', 'xxx', 'xx', 'x', '?', '??', '???',
-    'pending', 'later', 'unknown', 'not applicable', 'not yet', 'not yet defined', 'not defined', 'not defined yet', 'not available', 'not specified', 'unspecified', 'undefined', 'no response', 'no criteria', 'no acceptance criteria', 'coming soon', 'to follow', 'in progress', 'see above', 'see below', 'same as above', 'as above', 'as below',
-    'to be defined', 'to be determined', 'to be decided', 'to be added', 'to be discussed', 'to be done', 'to be filled', 'to be filled in', 'to be filled out', 'to be completed', 'to be confirmed', 'to be announced', 'to be written', 'to be refined', 'to be specified', 'will be added', 'will be added later', 'will be defined',
-    'lorem ipsum', 'lorem ipsum dolor sit amet', 'placeholder', 'example', 'sample', 'foo', 'bar', 'foo bar', 'asdf', 'text', 'your text', 'etc', 'etc.', 'and so on',
-    'keine', 'keins', 'nichts', 'entfällt', 'offen', 'folgt', 'noch offen', 'wird ergänzt', 'kommt noch', 'noch zu definieren', 'keine angabe', 'nicht zutreffend', 'aucun', 'aucune', 'néant', 'rien', 'à définir', 'à compléter', 'à venir', 'à préciser', 'sans objet', 'ninguno', 'ninguna', 'nada', 'por definir', 'pendiente', 'no aplica', 'a definir', 'nenhum', 'nenhuma', 'não se aplica', 'pendente',
-    'nessuno', 'nessuna', 'niente', 'da definire', 'non applicabile', 'geen', 'n.v.t.', 'nvt', 'nog te bepalen', 'niet van toepassing', 'brak', 'nie dotyczy', 'do uzupełnienia', 'do ustalenia', 'žádné', 'žádná', 'doplnit', 'bude doplněno', 'ingen', 'inga', 'inget', 'ei ole', 'yok', 'belirlenecek', 'нет', 'отсутствует', 'отсутствуют', 'не определено', 'уточняется', 'позже', 'немає', 'відсутні',
-    '无', '無', '没有', '暂无', '待定', '待补充', '待確認', '待填写', '略', 'なし', '未定', '特になし', '後で', '없음', '미정', '추후', 'لا يوجد', 'לא רלוונטי', 'אין', 'không', 'không có', 'tidak ada',
+    'n/a',
+    'na',
+    'n.a.',
+    'n.a',
+    'n / a',
+    'n\\a',
+    'none',
+    'none yet',
+    'nothing',
+    'nothing yet',
+    'nil',
+    'null',
+    'no',
+    'empty',
+    'tbd',
+    'tba',
+    'tbc',
+    'tbw',
+    't.b.d.',
+    'todo',
+    'to do',
+    'to-do',
+    'fixme',
+    'wip',
+    'xxx',
+    'xx',
+    'x',
+    '?',
+    '??',
+    '???',
+    'pending',
+    'later',
+    'unknown',
+    'not applicable',
+    'not yet',
+    'not yet defined',
+    'not defined',
+    'not defined yet',
+    'not available',
+    'not specified',
+    'unspecified',
+    'undefined',
+    'no response',
+    'no criteria',
+    'no acceptance criteria',
+    'coming soon',
+    'to follow',
+    'in progress',
+    'see above',
+    'see below',
+    'same as above',
+    'as above',
+    'as below',
+    'to be defined',
+    'to be determined',
+    'to be decided',
+    'to be added',
+    'to be discussed',
+    'to be done',
+    'to be filled',
+    'to be filled in',
+    'to be filled out',
+    'to be completed',
+    'to be confirmed',
+    'to be announced',
+    'to be written',
+    'to be refined',
+    'to be specified',
+    'will be added',
+    'will be added later',
+    'will be defined',
+    'lorem ipsum',
+    'lorem ipsum dolor sit amet',
+    'placeholder',
+    'example',
+    'sample',
+    'foo',
+    'bar',
+    'foo bar',
+    'asdf',
+    'text',
+    'your text',
+    'etc',
+    'etc.',
+    'and so on',
+    'keine',
+    'keins',
+    'nichts',
+    'entfällt',
+    'offen',
+    'folgt',
+    'noch offen',
+    'wird ergänzt',
+    'kommt noch',
+    'noch zu definieren',
+    'keine angabe',
+    'nicht zutreffend',
+    'aucun',
+    'aucune',
+    'néant',
+    'rien',
+    'à définir',
+    'à compléter',
+    'à venir',
+    'à préciser',
+    'sans objet',
+    'ninguno',
+    'ninguna',
+    'nada',
+    'por definir',
+    'pendiente',
+    'no aplica',
+    'a definir',
+    'nenhum',
+    'nenhuma',
+    'não se aplica',
+    'pendente',
+    'nessuno',
+    'nessuna',
+    'niente',
+    'da definire',
+    'non applicabile',
+    'geen',
+    'n.v.t.',
+    'nvt',
+    'nog te bepalen',
+    'niet van toepassing',
+    'brak',
+    'nie dotyczy',
+    'do uzupełnienia',
+    'do ustalenia',
+    'žádné',
+    'žádná',
+    'doplnit',
+    'bude doplněno',
+    'ingen',
+    'inga',
+    'inget',
+    'ei ole',
+    'yok',
+    'belirlenecek',
+    'нет',
+    'отсутствует',
+    'отсутствуют',
+    'не определено',
+    'уточняется',
+    'позже',
+    'немає',
+    'відсутні',
+    '无',
+    '無',
+    '没有',
+    '暂无',
+    '待定',
+    '待补充',
+    '待確認',
+    '待填写',
+    '略',
+    'なし',
+    '未定',
+    '特になし',
+    '後で',
+    '없음',
+    '미정',
+    '추후',
+    'لا يوجد',
+    'לא רלוונטי',
+    'אין',
+    'không',
+    'không có',
+    'tidak ada',
   ].map(normalise),
 );
 
-const NUMBER = '(?:\\d+|[a-z]|one|two|three|four|five|first|second|third|n|x|eins|zwei|drei|un|deux|trois|uno|dos|tres)';
+const NUMBER =
+  '(?:\\d+|[a-z]|one|two|three|four|five|first|second|third|n|x|eins|zwei|drei|un|deux|trois|uno|dos|tres)';
 const THING =
   "(?:ac|acc|acs|(?:acceptance |success |completion |done )?(?:criteri(?:on|a|um|as)|tests?|conditions?|scenarios?|requirements?)|(?:checklist |list |bullet )?(?:items?|points?|bullets?|entry)|tasks?|sub-?tasks?|steps?|things?|goals?|outcomes?|results?|rules?|todos?|to-?dos?|examples?|features?|(?:akzeptanz|abnahme)kriteri(?:um|en)|kriteri(?:um|en)|punkt|critères?(?: d'acceptation)?|criterios?(?: de aceptación)?|critérios?(?: de aceit(?:e|ação))?|criteri[oa]?(?: di accettazione)?|acceptatiecriteri(?:um|a)|kryterium(?: akceptacji)?|критери[йи](?: при[её]мки)?|验收标准|标准|条件|基準|기준)";
-const NUMBERED = new RegExp(`^(?:(?:the |my |your |another |some |more |next |last |first |second |third )?${THING}[\\s.:_#-]*${NUMBER}?|${NUMBER}[.)]?\\s*${THING})[\\s:.…]*$`, 'iu');
-const ORDINAL_THING = new RegExp(`^(?:your|my|insert|add|another|some|more|new|first|second|third|next|one|ein|eine|votre|tu|su|seu|uw|twoje)\\s+(?:.{0,30}\\s)?${THING}(?:\\s+(?:here|goes here|go here|text|hier|ici|aquí|aqui|qui|${NUMBER}))?[\\s:.…!]*$`, 'iu');
-const TODO = /^[[(<]?(?:TODO|TO DO|TBD|TBA|TBC|FIXME|WIP|XXX)\b[\])>]?(?:\s*[:\-–—.!…]|\s+(?:add|fill|write|define|describe|specify|insert|complete|update|acceptance|criteri|list|provide|determine|discuss|decide|clarify|to|with|by|later)|$)/;
+const CRITERION =
+  "(?:ac|acc|acs|(?:acceptance |success |completion |done )?(?:criteri(?:on|a|um|as)|conditions?)|(?:checklist |list |bullet )(?:items?|points?)|bullets?|(?:akzeptanz|abnahme)kriteri(?:um|en)|critères? d'acceptation|criterios? de aceptación|critérios? de aceit(?:e|ação)|criteri[oa]? di accettazione|kryteri(?:um|a) akceptacji|критери[йи] при[её]мки|验收标准)";
+const ORDINAL = '(?:the |my |your |another |some |more |next |last |first |second |third |fourth )?';
+const NUMBERED = new RegExp(
+  `^(?:${ORDINAL}${THING}[\\s.:_#-]*${NUMBER}|${ORDINAL}${CRITERION}|(?:\\d+[.)]?|first|second|third|fourth|erstes|premier|première|primer|primero|primo|pierwsze)\\s*${THING})[\\s:.…]*$`,
+  'iu',
+);
+const ORDINAL_THING = new RegExp(
+  `^(?:your|my|insert|add|another|more|votre|tu|su|seu|uw|twoje)\\s+(?:.{0,30}\\s)?${THING}(?:\\s+(?:here|goes here|go here|text|hier|ici|aquí|aqui|qui|${NUMBER}))?[\\s:.…!]*$`,
+  'iu',
+);
+const TODO =
+  /^[[(<]?(?:TODO|TO DO|TBD|TBA|TBC|FIXME|WIP|XXX)\b[\])>]?(?:\s*[:\-–—.!…]|\s+(?:add|fill|write|define|describe|specify|insert|complete|update|acceptance|criteri|list|provide|determine|discuss|decide|clarify|to|with|by|later)|$)/;
 const COMMAND =
   /^(?:please\s+|bitte\s+)?(?:describe|list|add|write|insert|enter|fill|fill in|fill out|specify|define|replace|provide|explain|put|type|delete|remove|use|include|state|outline|document|beschreib\w*|liste\w*|füge\w*|trage\w*|décri\w+|ajoute\w*|listez|describ[ae]\w*|añad\w+|lista\w*|adicion\w+|descrev\w+|descriv\w+|aggiung\w+|opisz|dodaj|wpisz|опишите|добавьте|перечислите|укажите|请填写|请描述|请列出|填写)(?=\s|[:：,]|[\p{Script=Han}]|$)/iu;
 const COMMAND_OBJECT =
   /(?:\bhere\b|\bbelow\b|\bcriteri(?:on|a|os?)\b|\bcritères?\b|\bcritérios?\b|kriteri|\bacceptance\b|\bplaceholder\b|\btemplate\b|\bthis (?:line|text|section|list|checklist|comment|item|with)\b|\b(?:conditions?|things|requirements|outcomes|items|steps) (?:that|which|to|for)\b|\bwhat (?:must|should|has to|needs to|will|is|does)\b|\bhow (?:we|you|to|will|can|do)\b|\bas many as\b|\bif (?:any|needed|applicable|relevant)\b|\bbullet|критери|标准|\bici\b|\bhier\b|\baquí\b|\baqui\b)/iu;
 const GHERKIN_FILLER = new Set(
-  'a an the some any my our your this that these those is are am be been was has have should will can must i we they he she it user users system actor someone something somebody somewhere context precondition preconditions pre-condition pre-conditions condition conditions initial state situation action actions event events trigger triggers happens happen occurs occur performed performs perform taken takes take carried out do does did done outcome outcomes result results expected expectation observable consequence consequences behavior behaviour particular specific certain set of to in on with and or more one other another additional obtain observe see input output value role scenario how when x y z foo bar description describe here certain things thing starting point'.split(
+  'a an the some any my our your this that these those is are am be been was has have should will can must i we they he she it user users system actor someone something somebody somewhere context precondition preconditions pre-condition pre-conditions condition conditions initial state situation action actions event events trigger triggers happens happen occurs occur performed performs perform taken takes take carried out do does did done outcome outcomes result results expected expectation observable consequence consequences behavior behaviour particular specific certain set of to in on with and or more one other another additional obtain observe see input output value role scenario how when x y z foo bar description describe here certain things thing starting point ensure ensures verify'.split(
     ' ',
   ),
 );
+const STEP_STARTS =
+  /(?:^|[\s,;])(?:given|when|then|and|but|gegeben|angenommen|wenn|dann|und|étant donné(?: que?)?|quand|lorsque|alors|et|dado(?: que)?|cuando|entonces|y|quando|então|e)(?=[\s,:;[<({….]|$)/iu;
 const BLANK = /^(?:[\s._…\-–—*~=]+|(?:\.{2,}|…|_{2,}|-{2,})\s*)$/u;
-const PAIRS: Readonly<Record<string, string>> = { '[': ']', '{': '}', '<': '>', '［': '］', '【': '】', '(': ')', '«': '»' };
+const PAIRS: Readonly<Record<string, string>> = {
+  '[': ']',
+  '{': '}',
+  '<': '>',
+  '［': '］',
+  '【': '】',
+  '(': ')',
+  '«': '»',
+};
 
 /** Whether the text of an item or of a paragraph is unfilled template text. */
 export function isPlaceholder(text: string): boolean {
@@ -46,7 +231,8 @@ export function isPlaceholder(text: string): boolean {
 
 function isOnlyBox(text: string): boolean {
   const box = brokenBox(text);
-  if (box) return text.slice(box.length).trim() === '' || (box.length > 0 && isBlankTail(text.slice(box.length)));
+  if (box)
+    return text.slice(box.length).trim() === '' || (box.length > 0 && isBlankTail(text.slice(box.length)));
   return /^[[\]\s]+$/.test(text);
 }
 
@@ -67,21 +253,31 @@ function isBracketed(text: string): boolean {
     if (depth === 0 && index < inner.length - 1) return false;
   }
   const body = inner.slice(1, -1).trim();
-  return open === '(' || open === '«' ? NOTHING.has(normalise(body)) || (COMMAND.test(body) && COMMAND_OBJECT.test(body)) : true;
+  return open === '(' || open === '«'
+    ? NOTHING.has(normalise(body)) || (COMMAND.test(body) && COMMAND_OBJECT.test(body))
+    : true;
 }
 
 /** "Given [a precondition] when … then <an outcome>": every step is a blank or only template words. */
 function isGherkinBlank(text: string): boolean {
-  if (!stepKind(text)) return false;
-  const steps = text.split(/(?:^|[\s,;])(?:given|when|then|and|but|gegeben|angenommen|wenn|dann|und|étant donné(?: que?)?|quand|lorsque|alors|et|dado(?: que)?|cuando|entonces|y|quando|então|e)(?=[\s,:;[<({….]|$)/iu);
-  const bodies = steps.map((step) => step.trim()).filter((step) => step.replace(/[\s,.;:]/g, '') !== '');
-  if (bodies.length === 0) return true;
-  return bodies.every((step) => isBlankStep(step.replace(/[\s,;:]+$/u, '')));
+  const kind = stepKind(text);
+  if (kind === null || kind === 'and') return false;
+  const steps = text.split(STEP_STARTS);
+  const bodies = steps.map((step) => step.trim().replace(/[\s,;:]+$/u, '')).filter(Boolean);
+  // One keyword with a word after it may be a sentence that only begins like a step.
+  if (steps.length < 3)
+    return steps.length === 2 && bodies.every((body) => BLANK.test(body) || isBracketed(body));
+  return bodies.every(isBlankStep);
 }
 
 function isBlankStep(step: string): boolean {
   if (BLANK.test(step) || isBracketed(step)) return true;
-  const unbracketed = withoutKeyword(step).replace(/\[[^\]]*\]|<[^>]*>|\{[^}]*\}|\([^)]*\)|\.{3}|…|_{2,}/gu, ' ');
-  const words = normalise(unbracketed).split(/[^\p{L}\p{N}'-]+/u).filter(Boolean);
+  const unbracketed = withoutKeyword(step).replace(
+    /\[[^\]]*\]|<[^>]*>|\{[^}]*\}|\([^)]*\)|\.{3}|…|_{2,}/gu,
+    ' ',
+  );
+  const words = normalise(unbracketed)
+    .split(/[^\p{L}\p{N}'-]+/u)
+    .filter(Boolean);
   return words.every((word) => GHERKIN_FILLER.has(word));
 }

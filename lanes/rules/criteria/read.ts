@@ -3,7 +3,6 @@ import type { Nodes, Root } from 'mdast';
 import { type Content, readSection } from './content.ts';
 import { outline } from './outline.ts';
 import { parseBody } from './parse.ts';
-import { isPlaceholder } from './placeholders.ts';
 import { findSections, type Section } from './sections.ts';
 import { plainText } from './text.ts';
 import type { CriteriaReading, ReadCriterion } from './types.ts';
@@ -54,7 +53,7 @@ function taskTexts(root: Root): string[] {
     if (node.type === 'listItem' && typeof node.checked === 'boolean') {
       const first = node.children[0];
       const text = first?.type === 'paragraph' ? plainText(first.children) : '';
-      if (text && !isPlaceholder(text)) texts.push(text);
+      if (text) texts.push(text);
     }
     if ('children' in node) for (const child of node.children) visit(child);
   };

@@ -9,8 +9,7 @@ import { paragraphOf, plainText, splitLines } from './text.ts';
 
 export type Block =
   /** A group inside the section; empty where an unnamed one begins. */
-  | { kind: 'title'; text: string }
-  | { kind: 'node'; node: RootContent; paragraph: number };
+  { kind: 'title'; text: string } | { kind: 'node'; node: RootContent; paragraph: number };
 
 export type Section = {
   tier: 1 | 2;
@@ -26,7 +25,13 @@ export type Section = {
   short: boolean;
 };
 
-type Scan = { sections: Section[]; current: Section | null; headings: Label[]; fold: number; skipFold: number | null };
+type Scan = {
+  sections: Section[];
+  current: Section | null;
+  headings: Label[];
+  fold: number;
+  skipFold: number | null;
+};
 
 /** Find all sections in document order. */
 export function findSections(steps: readonly OutlineStep[]): Section[] {
@@ -43,7 +48,8 @@ function takeStep(scan: Scan, step: OutlineStep, next: OutlineStep | undefined):
   else if (scan.skipFold !== null) return;
   else if (step.kind === 'label') takeLabel(scan, step.label, step.paragraph, next);
   else if (step.kind === 'inline') {
-    if (scan.current && !scan.current.short) push(scan, paragraphOf(splitLines(step.label.line)), step.paragraph);
+    if (scan.current && !scan.current.short)
+      push(scan, paragraphOf(splitLines(step.label.line)), step.paragraph);
     else openInline(scan, step.label, step.paragraph);
   } else takeNode(scan, step.node, step.paragraph);
 }
@@ -63,9 +69,17 @@ function openInline(scan: Scan, label: Label, paragraph: number): void {
 }
 
 function open(scan: Scan, label: Label, tier: 1 | 2): Section {
-  const outer = scan.headings.filter((heading) => label.style !== 'heading' || heading.level < label.level).at(-1);
+  const outer = scan.headings
+    .filter((heading) => label.style !== 'heading' || heading.level < label.level)
+    .at(-1);
   const section: Section = {
-    tier, title: label.text, style: label.style, level: label.level, parent: outer?.text ?? null, blocks: [], fold: scan.fold,
+    tier,
+    title: label.text,
+    style: label.style,
+    level: label.level,
+    parent: outer?.text ?? null,
+    blocks: [],
+    fold: scan.fold,
     short: label.rest.length > 0,
   };
   scan.sections.push(section);
@@ -77,15 +91,28 @@ function push(scan: Scan, node: RootContent, paragraph: number): void {
   const blocks = scan.current?.blocks;
   if (!blocks) return;
   const last = blocks.at(-1);
-  if (last?.kind === 'node' && last.paragraph === paragraph && last.node.type === 'paragraph' && node.type === 'paragraph') {
-    last.node = { type: 'paragraph', children: [...last.node.children, { type: 'text', value: '\n' }, ...node.children] };
+  if (
+    last?.kind === 'node' &&
+    last.paragraph === paragraph &&
+    last.node.type === 'paragraph' &&
+    node.type === 'paragraph'
+  ) {
+    last.node = {
+      type: 'paragraph',
+      children: [...last.node.children, { type: 'text', value: '\n' }, ...node.children],
+    };
   } else blocks.push({ kind: 'node', node, paragraph });
 }
 
 function takeLabel(scan: Scan, label: Label, paragraph: number, next: OutlineStep | undefined): void {
   const numbered = scan.current !== null && isNumberedTitle(label.text) && label.name?.extra !== 0;
-  const tier = numbered && !(scan.current?.style === 'heading' && label.style === 'heading' && label.level <= scan.current.level) ? null : opensTier(label);
-  if (label.style === 'heading') scan.headings = [...scan.headings.filter((heading) => heading.level < label.level), label];
+  const tier =
+    numbered &&
+    !(scan.current?.style === 'heading' && label.style === 'heading' && label.level <= scan.current.level)
+      ? null
+      : opensTier(label);
+  if (label.style === 'heading')
+    scan.headings = [...scan.headings.filter((heading) => heading.level < label.level), label];
   if (tier) {
     open(scan, label, tier);
     if (label.rest.length > 0) push(scan, { type: 'paragraph', children: label.rest }, paragraph);
@@ -95,15 +122,22 @@ function takeLabel(scan: Scan, label: Label, paragraph: number, next: OutlineSte
   const excluded = label.name?.kind === 'excluded' && label.rest.length === 0;
   if (label.style === 'summary') {
     if (section && excluded) scan.skipFold = scan.fold;
-    else if (section) section.blocks.push({ kind: 'title', text: isNumberedTitle(label.text) ? label.text : '' });
+    else if (section)
+      section.blocks.push({ kind: 'title', text: isNumberedTitle(label.text) ? label.text : '' });
   } else if (section && endsSection(section, label, numbered, next)) scan.current = null;
   else if (section && (label.style === 'heading' || (label.style === 'bold' && label.rest.length === 0))) {
     section.blocks.push({ kind: 'title', text: label.text });
-  } else if (section) push(scan, paragraphOf([label.line]), label.style === 'bold' ? -1 - section.blocks.length : paragraph);
+  } else if (section)
+    push(scan, paragraphOf([label.line]), label.style === 'bold' ? -1 - section.blocks.length : paragraph);
 }
 
 /** Rule 4 of the reading rules: a heading of the same or a higher level, an excluded name at any level, or the next label. */
-function endsSection(section: Section, label: Label, numbered: boolean, next: OutlineStep | undefined): boolean {
+function endsSection(
+  section: Section,
+  label: Label,
+  numbered: boolean,
+  next: OutlineStep | undefined,
+): boolean {
   const kind = label.name?.kind;
   if (section.style === 'heading' || section.style === 'summary') {
     if (label.style === 'heading' && section.style === 'heading' && label.level <= section.level) return true;
@@ -130,7 +164,9 @@ function isGroup(section: Section, label: Label, next: OutlineStep | undefined):
     const first = node.children[0]?.children[0];
     return first?.type === 'paragraph' && stepKind(plainText(first.children)) === 'given';
   }
-  return node.type === 'paragraph' && section.style === 'bold' && stepKind(plainText(node.children)) === 'given';
+  return (
+    node.type === 'paragraph' && section.style === 'bold' && stepKind(plainText(node.children)) === 'given'
+  );
 }
 
 function isListBlock(block: Block): boolean {
@@ -146,7 +182,12 @@ function takeNode(scan: Scan, node: RootContent, paragraph: number): void {
     else scan.current = null;
     if (scan.current) return;
   } else if (section) {
-    if (node.type === 'thematicBreak' && section.style !== 'heading' && section.style !== 'summary' && section.blocks.some(isListBlock)) {
+    if (
+      node.type === 'thematicBreak' &&
+      section.style !== 'heading' &&
+      section.style !== 'summary' &&
+      section.blocks.some(isListBlock)
+    ) {
       scan.current = null;
     } else push(scan, node, paragraph);
     return;
@@ -156,7 +197,13 @@ function takeNode(scan: Scan, node: RootContent, paragraph: number): void {
     const found = tableSection(node);
     if (found) {
       scan.sections.push({
-        tier: found.tier, title: found.title, style: 'column', level: 0, parent: null, fold: scan.fold, short: false,
+        tier: found.tier,
+        title: found.title,
+        style: 'column',
+        level: 0,
+        parent: null,
+        fold: scan.fold,
+        short: false,
         blocks: [{ kind: 'node', node, paragraph }],
       });
     }
@@ -170,7 +217,11 @@ function scanList(scan: Scan, list: List, owner: string | null): void {
     const label = itemLabel(item);
     const tier = label ? opensTier(label) : null;
     const nested = item.children.slice(1);
-    if (label && tier && (nested.length > 0 || label.rest.length > 0 || (label.colon && item.checked === null))) {
+    if (
+      label &&
+      tier &&
+      (nested.length > 0 || label.rest.length > 0 || (label.colon && item.checked === null))
+    ) {
       const section = open(scan, { ...label, style: 'item', rest: [] }, tier);
       if (owner) section.parent = owner;
       if (label.rest.length > 0) push(scan, { type: 'paragraph', children: label.rest }, 0);
@@ -192,7 +243,10 @@ function scanList(scan: Scan, list: List, owner: string | null): void {
 /** The label that a list item's first line is, if it is one. */
 export function itemLabel(item: ListItem): Label | null {
   const first = item.children[0];
-  if (first?.type === 'heading') return { ...labelOfParagraph({ type: 'paragraph', children: [{ type: 'strong', children: first.children }] }) } as Label;
+  if (first?.type === 'heading')
+    return {
+      ...labelOfParagraph({ type: 'paragraph', children: [{ type: 'strong', children: first.children }] }),
+    } as Label;
   return first?.type === 'paragraph' ? labelOfParagraph(first) : null;
 }
 

@@ -3,12 +3,20 @@
 const MAX_CHARS = 400;
 
 /** Precomputed shape of one text, so that comparing many pairs stays cheap. */
-export type Shape = { words: Map<string, number>; wordCount: number; pairs: Map<string, number>; pairCount: number };
+export type Shape = {
+  words: Map<string, number>;
+  wordCount: number;
+  pairs: Map<string, number>;
+  pairCount: number;
+};
 
 /** Shape of an already normalised text. */
 export function shapeOf(normalised: string): Shape {
   const text = normalised.slice(0, MAX_CHARS);
-  const words = text.split(/[^\p{L}\p{N}\p{M}]+/u).filter(Boolean).map(stem);
+  const words = text
+    .split(/[^\p{L}\p{N}\p{M}]+/u)
+    .filter(Boolean)
+    .map(stem);
   const letters = words.join(' ');
   const pairs: string[] = [];
   for (let index = 0; index + 1 < letters.length; index += 1) pairs.push(letters.slice(index, index + 2));
@@ -28,7 +36,10 @@ function bag(items: readonly string[]): Map<string, number> {
 
 /** Dice's coefficient over words or over letter pairs, whichever is higher: 0 (nothing shared) to 1. */
 export function similarity(a: Shape, b: Shape): number {
-  return Math.max(dice(a.words, a.wordCount, b.words, b.wordCount), dice(a.pairs, a.pairCount, b.pairs, b.pairCount));
+  return Math.max(
+    dice(a.words, a.wordCount, b.words, b.wordCount),
+    dice(a.pairs, a.pairCount, b.pairs, b.pairCount),
+  );
 }
 
 function dice(a: Map<string, number>, countA: number, b: Map<string, number>, countB: number): number {
@@ -54,7 +65,8 @@ export function editDistance(a: string, b: string, limit: number): number | null
     for (let j = 1; j <= b.length; j += 1) {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1;
       let best = Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + cost);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, (older[j - 2] ?? 0) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        best = Math.min(best, (older[j - 2] ?? 0) + 1);
       row.push(best);
     }
     if (Math.min(...row) > limit) return null;

@@ -3,6 +3,7 @@ import type { Nodes, Paragraph, PhrasingContent } from 'mdast';
 
 const INVISIBLE_ENDS = /^[\p{Cf}\s]+|[\p{Cf}\s]+$/gu;
 const BREAK_TAG = /^<br\s*\/?>$/i;
+const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 const NEW_LINE = /\r\n|\r|\n/;
 
 /** Text with its line breaks kept, white space as typed. */
@@ -86,7 +87,8 @@ export function dropText(nodes: readonly PhrasingContent[], count: number): Phra
     else if (length <= left) left -= length;
     else {
       if (node.type === 'text') rest.push({ ...node, value: node.value.slice(left) });
-      else if ('children' in node) rest.push({ ...node, children: dropText(node.children, left) } as PhrasingContent);
+      else if ('children' in node)
+        rest.push({ ...node, children: dropText(node.children, left) } as PhrasingContent);
       else rest.push(node);
       left = 0;
     }
@@ -110,6 +112,7 @@ export function normalise(text: string): string {
 
 /** Coarser, for names only: also without accents. */
 export function foldName(text: string): string {
+  if (PLAIN_ASCII.test(text)) return text.toLowerCase().replace(/`/g, "'").replace(/\s+/g, ' ').trim();
   return normalise(text)
     .normalize('NFD')
     .replace(/[\u0300-\u036f]/g, '')
