@@ -1,0 +1,8 @@
+export interface BenchRow {
+  name: string;
+  ours: number;
+  peer: number | null;
+  unit: string;
+  ratio: number | null;
+  bound: string;
+}
