@@ -105,6 +105,8 @@ describe('a note', () => {
     const [verified = '', asserted = ''] = text.split('**Only asserted**');
     expect(verified).toContain('- `c3f9`: check `unit` (passed again on the captured tree)');
     expect(asserted).toContain('- `k2w7`: https://ci.example/1234');
+    expect(verified).not.toContain('ci.example');
+    expect(asserted).not.toContain('captured tree');
   });
 
   it('says of a reworded and of a removed criterion why it is open', () => {
@@ -266,6 +268,25 @@ describe('a note', () => {
       expect(note).not.toMatch(/\p{Surrogate}/u);
       expect(note).toContain('<sub>Lanekeeper');
     }
+  });
+
+  it('a block of texts that do not deflate drops reasons first, then texts, never a verdict', () => {
+    const ids = Array.from({ length: 200 }, (_, n) => `c${n}`);
+    const task = {
+      criteria: ids.map((id, n) => criterion(id, noise(n, 1_000))),
+      dispositions: Object.fromEntries(
+        ids.map((id, n) => [id, disposition(id, { kind: 'not_met', reason: noise(n + 200, 1_000) })]),
+      ),
+      proposals: [],
+    };
+    const note = render(parked('criteria_open', task));
+    const reading = readNote(note, [key]);
+    if (!reading.ok) throw new Error(reading.why);
+    expect(note.indexOf('\n')).toBeLessThanOrEqual(maxBlockChars);
+    expect(reading.note.cut).toBeGreaterThan(0);
+    expect(reading.note.criteria).toHaveLength(200);
+    expect(reading.note.dispositions.map(({ kind }) => kind)).toEqual(ids.map(() => 'not_met'));
+    expect(reading.note.dispositions.some(({ reason }) => reason !== undefined)).toBe(false);
   });
 
   it('the block of thousands of criteria is shortened to whole entries', () => {
