@@ -208,6 +208,8 @@ const GHERKIN_FILLER = new Set(
 const STEP_STARTS =
   /(?:^|[\s,;])(?:given|when|then|and|but|gegeben|angenommen|wenn|dann|und|étant donné(?: que?)?|quand|lorsque|alors|et|dado(?: que)?|cuando|entonces|y|quando|então|e)(?=[\s,:;[<({….]|$)/iu;
 const BLANK = /^(?:[\s._…\-–—*~=]+|(?:\.{2,}|…|_{2,}|-{2,})\s*)$/u;
+/** Nobody's template is longer; and what is longer is costly to look at. */
+const MAX_TEMPLATE_CHARS = 1_000;
 const PAIRS: Readonly<Record<string, string>> = {
   '[': ']',
   '{': '}',
@@ -221,6 +223,7 @@ const PAIRS: Readonly<Record<string, string>> = {
 /** Whether the text of an item or of a paragraph is unfilled template text. */
 export function isPlaceholder(text: string): boolean {
   const plain = text.trim();
+  if (plain.length > MAX_TEMPLATE_CHARS) return false;
   if (!plain || BLANK.test(plain) || isOnlyBox(plain)) return true;
   const folded = normalise(plain).replace(/^[\s"'*_(-]+(?=\S)|[\s"'*_.!…)-]+$/gu, '');
   if (NOTHING.has(folded) || NOTHING.has(normalise(plain))) return true;
