@@ -169,3 +169,8 @@ export class LaneError extends Error {
 export function isLaneError(error: unknown, code?: LaneErrorCode): error is LaneError {
   return error instanceof LaneError && (code === undefined || error.code === code);
 }
+
+/** Whether a text that came from another process is a code of the table. */
+export function isLaneErrorCode(code: string): code is LaneErrorCode {
+  return Object.hasOwn(errorTable, code);
+}

@@ -1,0 +1,144 @@
+/**
+ * The tasks of one namespace. A task moves by one script that compares what the decision was based on; claims, begins
+ * and renewals have scripts of their own, for speed. Every function asks Redis within a bounded time.
+ */
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { LaneError } from '../errors.ts';
+import type { Namespace } from '../namespaces.ts';
+import type { Lease } from '../records/runs.ts';
+import { type Task, type TaskState, taskStateSchema } from '../records/tasks.ts';
+import type { Move } from '../rules/transitions/move.ts';
+import { ask } from './answers.ts';
+import type { RedisClock } from './clock.ts';
+import { effectsKey, epochKey, ledgerKey, statesKey, taskKey } from './keys.ts';
+import { assemble, fromFields, leaseText, type StoredTask, toDoc, toHead } from './record.ts';
+import { rankOf, scoreOf } from './scores.ts';
+import { runScript, type Script } from './script.ts';
+import { admitScript } from './scripts/admit.ts';
+import { claimScript } from './scripts/claim.ts';
+import { beginScript, renewScript } from './scripts/lease.ts';
+import { moveScript, rewakeScript } from './scripts/move.ts';
+import { taskFields } from './scripts/shared.ts';
+
+export type Claim =
+  | { readonly kind: 'claimed'; readonly task: Task; readonly lease: Lease }
+  | {
+      readonly kind: 'not_claimable';
+      readonly state: TaskState | 'missing';
+      readonly notBeforeMs: number;
+      readonly nowMs: number;
+    };
+
+/** What must hold of the lease for a move: `held` by this lease; `ended`, for the keeper; `any`, for people. */
+export type LeaseDemand =
+  | { readonly mode: 'held'; readonly lease: Lease }
+  | { readonly mode: 'ended' | 'any' };
+
+const movedSchema = z.enum(['moved', 'missing', 'lease_lost', 'already', 'conflict']);
+export type Moved = z.infer<typeof movedSchema>;
+
+export interface TaskStore {
+  /** Makes the record unless it is there; answers with the one that is there. */
+  admit(move: Move, freshEpoch: string): Promise<Task>;
+  read(id: string): Promise<StoredTask | null>;
+  claim(id: string, worker: string, leaseId: string, ttlMs: number): Promise<Claim>;
+  /** Whether the lease is held; notes in the ledger that its run has begun. */
+  begin(lease: Lease, detail: string): Promise<boolean>;
+  /** The lease with its new end, or null where it is lost. */
+  renew(lease: Lease, ttlMs: number): Promise<Lease | null>;
+  /** Writes a move if the record is still `from`. */
+  move(from: StoredTask, move: Move, demand: LeaseDemand): Promise<Moved>;
+  /** Counts one more wake-up of a queued task; null where it changed meanwhile. */
+  rewake(task: Task): Promise<Task | null>;
+  /** Redis's time in ms. */
+  now(): Promise<number>;
+}
+
+export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): TaskStore {
+  /** Runs a script whose second answer (or only one) is Redis's time. */
+  async function run(script: Script, keys: string[], args: (string | number)[]): Promise<unknown[]> {
+    const answer = await ask(redis, () => runScript(redis, script, keys, args));
+    if (!Array.isArray(answer)) throw new LaneError('store_unavailable', 'a script gave no answer');
+    clock.observe(Number(answer[1]));
+    return answer;
+  }
+
+  async function read(id: string): Promise<StoredTask | null> {
+    return fromFields(await ask(redis, () => redis.hmget(taskKey(ns, id), ...taskFields)));
+  }
+
+  return {
+    read,
+
+    async admit({ task, effects, event }, freshEpoch) {
+      const keys = [taskKey(ns, task.id), epochKey(ns), statesKey(ns), effectsKey(ns), ledgerKey(ns)];
+      const [made] = await run(admitScript, keys, [
+        ...[task.id, scoreOf(task), freshEpoch, event.by, event.detail, toDoc(task), toHead(task, '')],
+        ...effects.map((effect) => JSON.stringify(effect)),
+      ]);
+      return made === 1 ? task : ((await read(task.id))?.task ?? task);
+    },
+
+    async claim(id, worker, leaseId, ttlMs) {
+      const keys = [taskKey(ns, id), statesKey(ns), ledgerKey(ns)];
+      const [kind, now, ...rest] = await run(claimScript, keys, [
+        id,
+        worker,
+        leaseId,
+        ttlMs,
+        rankOf('running'),
+      ]);
+      if (kind === 'claimed') {
+        const { task } = assemble(rest);
+        if (task.lease !== undefined) return { kind, task, lease: task.lease };
+      }
+      const state = kind === 'missing' ? kind : taskStateSchema.parse(kind);
+      return { kind: 'not_claimable', state, notBeforeMs: Number(rest[0]), nowMs: Number(now) };
+    },
+
+    async begin(lease, detail) {
+      const args = [leaseText(lease), lease.task, lease.run, lease.fence, lease.worker, detail];
+      const [held] = await run(beginScript, [taskKey(ns, lease.task), ledgerKey(ns)], args);
+      return held === 1;
+    },
+
+    async renew(lease, ttlMs) {
+      const keys = [taskKey(ns, lease.task), statesKey(ns)];
+      const [endsAtMs] = await run(renewScript, keys, [
+        leaseText(lease),
+        lease.task,
+        ttlMs,
+        rankOf('running'),
+      ]);
+      return endsAtMs === 0 ? null : { ...lease, endsAtMs: Number(endsAtMs) };
+    },
+
+    async move({ task: from, epoch }, { task, effects, event }, demand) {
+      const keys = [taskKey(ns, from.id), statesKey(ns), effectsKey(ns), ledgerKey(ns)];
+      const lease = demand.mode === 'held' ? leaseText(demand.lease) : '';
+      const score = task.state === from.state ? '' : scoreOf(task);
+      const args = [
+        ...[demand.mode, lease, from.state, from.revision, epoch, from.id, score],
+        ...[event.event, task.run, task.fence, event.by, event.detail.slice(0, 2_000)],
+        ...[toDoc(task), toHead(task, lease)],
+        ...effects.map((effect) => JSON.stringify(effect)),
+      ];
+      const [moved] = await run(moveScript, keys, args);
+      return movedSchema.parse(moved);
+    },
+
+    async rewake(task) {
+      const [counted] = await run(rewakeScript, [taskKey(ns, task.id)], [task.revision]);
+      return counted === 1 ? { ...task, wakes: task.wakes + 1, revision: task.revision + 1 } : null;
+    },
+
+    async now() {
+      const known = clock.now();
+      if (known !== undefined) return known;
+      const [seconds = 0, micros = 0] = (await ask(redis, () => redis.time())).map(Number);
+      clock.observe(seconds * 1000 + Math.floor(micros / 1000));
+      return clock.now() ?? 0;
+    },
+  };
+}
