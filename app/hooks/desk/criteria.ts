@@ -63,7 +63,22 @@ export function fittingDispositions(record: IssueRecord, criteria: readonly Crit
   return fitting;
 }
 
+/** In this order whoever made the object: what was stored and read back has another order of keys. */
+const compared = [
+  'id',
+  'revision',
+  'text',
+  'checked',
+  'checkbox',
+  'depth',
+  'label',
+  'group',
+  'detail',
+  'marker',
+  'removed',
+];
+
 /** Whether two lists of criteria say the same. */
 export function sameCriteria(a: readonly Criterion[], b: readonly Criterion[]): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+  return JSON.stringify(a, compared) === JSON.stringify(b, compared);
 }

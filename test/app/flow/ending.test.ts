@@ -1,18 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { until } from '../../support/until.ts';
-import {
-  allMet,
-  at,
-  laneNamed,
-  noteStates,
-  nothingMet,
-  openIssue,
-  ourComments,
-  reasonsOf,
-  startWorld,
-  type World,
-  work,
-} from '../world.ts';
+import { allMet, at, noteStates, nothingMet, openIssue, ourComments, reasonsOf, work } from '../acts.ts';
+import { laneNamed, startWorld, type World } from '../world.ts';
 
 let world: World;
 const triage = laneNamed('triage');
@@ -28,6 +17,14 @@ afterAll(() => world.stop());
 const issueOf = async (number: number) => (await world.as.maria.issues.get(at(world, number))).data;
 const stateOf = async (id: string | undefined) =>
   (await world.engine.get(world.caller, triage.namespace, id ?? 'none00000'))?.state;
+
+/** A branch that a pull request can be made of. */
+async function branch(name: string): Promise<string> {
+  const where = { owner: world.repo.owner, repo: world.repo.name };
+  const base = await world.as.maria.git.getRef({ ...where, ref: `heads/${world.repo.defaultBranch}` });
+  await world.as.maria.git.createRef({ ...where, ref: `refs/heads/${name}`, sha: base.data.object.sha });
+  return name;
+}
 
 /** An issue with a task in one of the states in which something can happen to it. */
 async function issueIn(state: 'queued' | 'running' | 'parked', by = world.as.maria) {
@@ -105,6 +102,23 @@ for (const state of ['queued', 'running', 'parked'] as const) {
     expect((await world.as.maria.issues.listComments(there)).data).toEqual([]);
   });
 }
+
+test('a merge that closes the issue with criteria open is undone, though a permitted person merged', async () => {
+  const { number, id } = await issueIn('parked');
+  const where = { owner: world.repo.owner, repo: world.repo.name };
+  const { data: pull } = await world.as.wanda.pulls.create({
+    ...where,
+    title: 'A change',
+    body: `Fixes #${number}`,
+    head: await branch(`change-${number}`),
+    base: world.repo.defaultBranch,
+  });
+  await world.as.wanda.pulls.merge({ ...where, pull_number: pull.number });
+  await world.settle();
+  expect(await reasonsOf(world, number)).toContain('closed_with_criteria_open');
+  expect((await issueOf(number)).state).toBe('open');
+  expect(await stateOf(id)).toBe('parked');
+});
 
 test('a redelivered close of an issue that was reopened reopens nothing again', async () => {
   const { number } = await issueIn('parked', world.as.sven);
