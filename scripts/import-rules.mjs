@@ -41,9 +41,9 @@ const rules = [
   })),
   {
     from: /^app\//,
-    to: /^lanes\/(?!index\.ts$)/,
+    to: /^lanes\/(?!index\.ts$|records\/|rules\/|errors\.ts$|namespaces\.ts$)/,
     through: 'direct',
-    why: 'the shell knows the engine through lanes/index.ts only',
+    why: 'the shell knows the engine through lanes/index.ts, and the records and rules beneath it',
   },
   {
     from: /^app\/(?:worker|box)\.ts$/,

@@ -2,9 +2,7 @@
  * Whether an effect may touch its issue. A worker can write effects into its own namespace, so an effect is believed only
  * where the App's own pointer binds that issue to that namespace and task. What to address comes from the record.
  */
-import type { Namespace } from '../../lanes/namespaces.ts';
-import type { IssueRecord } from '../../lanes/records/issues.ts';
-import type { Task } from '../../lanes/records/tasks.ts';
+import type { IssueRecord, Namespace, Task } from '../../lanes/index.ts';
 import type { Desk } from '../hooks/desk/port.ts';
 import { recordOf } from '../hooks/desk/records.ts';
 

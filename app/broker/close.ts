@@ -2,14 +2,17 @@
  * The close: a fresh look, the gate again, the complete note, the PATCH, and one more look, since GitHub has no
  * conditional close. Every step tests durable state, so that a stop between any two of them goes on where it was.
  */
-import type { Namespace } from '../../lanes/namespaces.ts';
-import type { Criterion } from '../../lanes/records/criteria.ts';
-import type { Dispositions } from '../../lanes/records/dispositions.ts';
-import type { CloseEffect } from '../../lanes/records/effects.ts';
-import type { IssueRecord } from '../../lanes/records/issues.ts';
-import type { Task } from '../../lanes/records/tasks.ts';
-import { type GateAnswer, gate } from '../../lanes/rules/gate.ts';
-import { LaneError } from '../../lanes/errors.ts';
+import {
+  type CloseEffect,
+  type Criterion,
+  type Dispositions,
+  type GateAnswer,
+  gate,
+  type IssueRecord,
+  LaneError,
+  type Namespace,
+  type Task,
+} from '../../lanes/index.ts';
 import type { IssueSnapshot } from '../github/issue.ts';
 import { criteriaForTask, fittingDispositions, sameCriteria, withReading } from '../hooks/desk/criteria.ts';
 import { cancelTask, release } from '../hooks/desk/ending.ts';

@@ -1,13 +1,17 @@
 /** Effects as jobs: where each comes from, what it must keep its order with, how it is delivered or given up. */
-import { githubNamespace, type Namespace } from '../../lanes/namespaces.ts';
-import type { IssueRef } from '../../lanes/records/common.ts';
-import type { LooseEffect, TaskEffect } from '../../lanes/records/effects.ts';
+import {
+  githubNamespace,
+  type IssueRef,
+  type LooseEffect,
+  type Namespace,
+  type TaskEffect,
+} from '../../lanes/index.ts';
 import type { Failure } from '../github/failure.ts';
 import { bindingOf } from './binding.ts';
 import type { Closer } from './close.ts';
 import type { LooseDelivery } from './loose.ts';
 import { deliverNote } from './parked-note.ts';
-import type { BrokerDeps, Entry } from './port.ts';
+import type { BrokerDeps } from './port.ts';
 import type { Poster } from './post.ts';
 import { moveOn, noteRefusal } from './refused.ts';
 
@@ -51,7 +55,13 @@ async function deliverTask(
   return deliverNote(deps, poster, namespace, effect, record);
 }
 
-function taskJob(deps: BrokerDeps, by: Deliverers, namespace: Namespace, id: string, effect: TaskEffect): Job {
+function taskJob(
+  deps: BrokerDeps,
+  by: Deliverers,
+  namespace: Namespace,
+  id: string,
+  effect: TaskEffect,
+): Job {
   const { desk, engine } = deps;
   const { issue, id: task } = effect.task;
   const what = effect.kind === 'close' ? 'the close' : `the note "${effect.state}"`;
@@ -80,6 +90,12 @@ function looseJob({ desk, engine }: BrokerDeps, { loose }: Deliverers, id: strin
     refused: (failure) => noteRefusal(desk, effect.issue, what, failure),
     ack: () => engine.loose.ack(desk.caller(githubNamespace), id),
   };
+}
+
+/** An entry of a stream; null where it cannot be read. */
+interface Entry<E> {
+  readonly id: string;
+  readonly effect: E | null;
 }
 
 interface Source<E> {

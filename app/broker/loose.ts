@@ -1,5 +1,5 @@
 /** Delivers effects without a task: reactions, short comments, and the reopening of what must not be closed. */
-import type { LooseEffect } from '../../lanes/records/effects.ts';
+import type { LooseEffect } from '../../lanes/index.ts';
 import type { Pace } from './pace.ts';
 import type { BrokerDeps } from './port.ts';
 import type { Poster } from './post.ts';

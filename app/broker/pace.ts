@@ -18,7 +18,8 @@ export interface PaceDeps {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-const betweenWritesMs = 1_000;
+/** GitHub's second, and some room for requests that take unequal times to get there. */
+const betweenWritesMs = 1_050;
 const firstSilenceMs = 60_000;
 const longestSilenceMs = 3_600_000;
 

@@ -1,10 +1,12 @@
 /** Delivers a note on a transition that needs no fresh look: parked, or resumed. */
-import type { Namespace } from '../../lanes/namespaces.ts';
-import type { NoteEffect } from '../../lanes/records/effects.ts';
-import type { IssueRecord } from '../../lanes/records/issues.ts';
-import { parkReasonSchema } from '../../lanes/records/tasks.ts';
-import { gate } from '../../lanes/rules/gate.ts';
-import { foundInstead } from '../../lanes/rules/intake/reading.ts';
+import {
+  foundInstead,
+  gate,
+  type IssueRecord,
+  type Namespace,
+  type NoteEffect,
+  parkReasonSchema,
+} from '../../lanes/index.ts';
 import type { NoteInput } from './note/index.ts';
 import type { BrokerDeps } from './port.ts';
 import type { Poster } from './post.ts';

@@ -4,8 +4,7 @@
  * twin is deleted, the older comment stays.
  */
 import { z } from 'zod';
-import { githubNamespace } from '../../lanes/namespaces.ts';
-import type { IssueRef } from '../../lanes/records/common.ts';
+import { githubNamespace, type IssueRef } from '../../lanes/index.ts';
 import type { Comment } from '../github/comments.ts';
 import { failureOf } from '../github/failure.ts';
 import type { Pace } from './pace.ts';

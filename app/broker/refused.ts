@@ -1,9 +1,5 @@
 /** GitHub refused a change for good: it is written down for `explain`, and the task goes where the table sends it. */
-import { isLaneError } from '../../lanes/errors.ts';
-import type { Namespace } from '../../lanes/namespaces.ts';
-import type { IssueRef } from '../../lanes/records/common.ts';
-import type { Task } from '../../lanes/records/tasks.ts';
-import { liveStates } from '../../lanes/records/tasks.ts';
+import { type IssueRef, isLaneError, liveStates, type Namespace, type Task } from '../../lanes/index.ts';
 import type { Failure } from '../github/failure.ts';
 import { cancelTask } from '../hooks/desk/ending.ts';
 import type { Desk } from '../hooks/desk/port.ts';
@@ -12,7 +8,12 @@ import { decide } from '../hooks/desk/records.ts';
 const cause = { source: 'broker', event: 'delivery' } as const;
 
 /** Writes down that a change was refused. */
-export async function noteRefusal(desk: Desk, issue: IssueRef, what: string, failure: Failure): Promise<void> {
+export async function noteRefusal(
+  desk: Desk,
+  issue: IssueRef,
+  what: string,
+  failure: Failure,
+): Promise<void> {
   const text = `GitHub refused ${what}: ${failure.message}`;
   await decide(desk, issue, cause, { verdict: 'note', reason: 'delivery_refused', text });
 }

@@ -1,8 +1,8 @@
 /** Running jobs: in order, paced, and what becomes of those that fail. */
 import { failureOf } from '../github/failure.ts';
+import type { Desk } from '../hooks/desk/port.ts';
 import type { Job } from './jobs.ts';
 import type { Pace } from './pace.ts';
-import type { Desk } from '../hooks/desk/port.ts';
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;

@@ -1,6 +1,6 @@
 /** The comments of an issue: all pages for finding our own, the newest by permitted people for an agent. */
 import { z } from 'zod';
-import type { IssueRef } from '../../lanes/records/common.ts';
+import type { IssueRef } from '../../lanes/index.ts';
 import { type Api, hasNext } from './api.ts';
 import { unusable } from './failure.ts';
 import { userSchema } from './issue.ts';

@@ -3,7 +3,7 @@
  * give up. Limits are told as GitHub documents them: `retry-after`, else the reset time when nothing remains, else
  * 60 s and doubling. https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
  */
-import { LaneError } from '../../lanes/errors.ts';
+import { LaneError } from '../../lanes/index.ts';
 
 export type Failure =
   /** A rate limit. `untilMs` is null where GitHub named no time. */

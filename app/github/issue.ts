@@ -1,7 +1,7 @@
 /** A fresh look at an issue. It is parsed leniently: what we do not use may be missing or odd. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { IssueRef } from '../../lanes/records/common.ts';
+import type { IssueRef } from '../../lanes/index.ts';
 import type { Api } from './api.ts';
 import type { Reply } from './client.ts';
 import { failureOf, unusable } from './failure.ts';

@@ -1,6 +1,6 @@
 /** What the label scan walks: installations, their repositories, and open issues that have a label. */
 import { z } from 'zod';
-import type { IssueRef } from '../../lanes/records/common.ts';
+import type { IssueRef } from '../../lanes/index.ts';
 import { type Api, hasNext, type InstalledRepository, type RepositoryRef } from './api.ts';
 import { statusOf, unusable } from './failure.ts';
 
@@ -47,7 +47,12 @@ export function makeListingCalls(api: Api): ListingCalls {
     const issues = parsed.data
       .filter((item) => item.pull_request === undefined || item.pull_request === null)
       .map((item) => ({
-        ref: { ...ref, repository: api.nameOf(ref), number: item.number },
+        ref: {
+          installation: ref.installation,
+          repositoryId: ref.repositoryId,
+          repository: api.nameOf(ref),
+          number: item.number,
+        },
         updatedAt: item.updated_at,
       }));
     return { issues, more: hasNext(reply), etag: reply.headers.etag };

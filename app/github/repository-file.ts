@@ -3,7 +3,7 @@
  * repository and with its ETag, so that an issue usually costs nothing. A broken file leaves the last good one in force.
  */
 import { z } from 'zod';
-import type { RepositoryFile } from '../../lanes/records/config.ts';
+import type { RepositoryFile } from '../../lanes/index.ts';
 import type { Api, RepositoryRef } from './api.ts';
 import { failureOf, statusOf } from './failure.ts';
 

@@ -1,6 +1,6 @@
 /** What happened to an issue, as GitHub tells it: who set a label last, and how it was closed last. */
 import { z } from 'zod';
-import type { IssueRef } from '../../lanes/records/common.ts';
+import type { IssueRef } from '../../lanes/index.ts';
 import { type Api, hasNext } from './api.ts';
 import { unusable } from './failure.ts';
 import { type User, userSchema } from './issue.ts';

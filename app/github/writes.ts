@@ -1,6 +1,6 @@
 /** The few changes that we make on GitHub. Only the broker calls them, apart from labels. */
 import { z } from 'zod';
-import type { IssueRef } from '../../lanes/records/common.ts';
+import type { IssueRef } from '../../lanes/index.ts';
 import type { Api } from './api.ts';
 import { unusable } from './failure.ts';
 

@@ -2,14 +2,19 @@
  * `issues.closed`: ours is the end of our own work. A permitted person's close by hand is respected. Anybody else's, and
  * a merge's, is undone once while criteria are open.
  */
-import { githubNamespace } from '../../lanes/namespaces.ts';
-import type { Task } from '../../lanes/records/tasks.ts';
-import { gate } from '../../lanes/rules/gate.ts';
-import { decideClose } from '../../lanes/rules/intake/closed.ts';
+import { decideClose, gate, githubNamespace, type Task } from '../../lanes/index.ts';
 import type { IssueSnapshot } from '../github/issue.ts';
 import { cancelTask } from './desk/ending.ts';
 import type { Desk } from './desk/port.ts';
-import { type Cause, decide, decisionOf, liveTask, recordOf, updateRecord, withDecision } from './desk/records.ts';
+import {
+  type Cause,
+  decide,
+  decisionOf,
+  liveTask,
+  recordOf,
+  updateRecord,
+  withDecision,
+} from './desk/records.ts';
 import { closedAgainText, closedByHandText, reopenedText } from './desk/texts.ts';
 import { actorOf, type IssuesPayload, refOf, senderOf } from './payload.ts';
 
@@ -40,7 +45,11 @@ export async function onClosed(desk: Desk, payload: IssuesPayload, cause: Cause)
   }
   if (decision.kind === 'reopen') return undo(desk, look.issue, task, closedAt, cause);
   const actor = actorOf(payload);
-  await say(desk, task, decision.reason === 'closed_by_person' ? closedByHandText(task) : closedAgainText(task));
+  await say(
+    desk,
+    task,
+    decision.reason === 'closed_by_person' ? closedByHandText(task) : closedAgainText(task),
+  );
   await cancelTask(desk, task, { reason: decision.reason, actor, cause });
 }
 
@@ -52,7 +61,13 @@ async function closedByPermittedHand(desk: Desk, issue: IssueSnapshot, login: st
 }
 
 /** Reopens once, and remembers for which close. */
-async function undo(desk: Desk, issue: IssueSnapshot, task: Task, closedAt: string, cause: Cause): Promise<void> {
+async function undo(
+  desk: Desk,
+  issue: IssueSnapshot,
+  task: Task,
+  closedAt: string,
+  cause: Cause,
+): Promise<void> {
   const reason = 'closed_with_criteria_open';
   await updateRecord(desk, issue.ref, (before) => ({
     ...withDecision(before, decisionOf(desk, cause, { verdict: 'note', reason })),

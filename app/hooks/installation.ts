@@ -1,5 +1,5 @@
 /** `installation*`: labels are created where the App is new; where it left, its tasks end. */
-import { intakeNamespace } from '../../lanes/namespaces.ts';
+import { intakeNamespace } from '../../lanes/index.ts';
 import { cancelTask } from './desk/ending.ts';
 import type { Desk } from './desk/port.ts';
 import { type Cause, liveTask } from './desk/records.ts';

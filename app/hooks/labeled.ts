@@ -3,7 +3,7 @@ import { hashBody } from '../github/issue.ts';
 import { labelSet } from './desk/admission.ts';
 import type { Desk } from './desk/port.ts';
 import type { Cause } from './desk/records.ts';
-import { isPullRequest, type IssuesPayload, refOf, senderOf } from './payload.ts';
+import { type IssuesPayload, isPullRequest, refOf, senderOf } from './payload.ts';
 
 async function oneLabel(desk: Desk, payload: IssuesPayload, label: string, cause: Cause): Promise<void> {
   const { body } = payload.issue;

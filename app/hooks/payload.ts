@@ -3,8 +3,7 @@
  * do not use may be odd. What we key by must be there, or the delivery is invalid.
  */
 import { z } from 'zod';
-import type { Actor, IssueRef } from '../../lanes/records/common.ts';
-import type { Sender } from '../../lanes/rules/intake/index.ts';
+import type { Actor, IssueRef, Sender } from '../../lanes/index.ts';
 import { userSchema } from '../github/issue.ts';
 
 const installationSchema = z.object({ id: z.int().positive() });
@@ -24,7 +23,12 @@ const issueSchema = z.object({
 });
 
 const changesSchema = z
-  .object({ body: z.object({ from: z.string().nullish().catch(null) }).optional().catch(undefined) })
+  .object({
+    body: z
+      .object({ from: z.string().nullish().catch(null) })
+      .optional()
+      .catch(undefined),
+  })
   .catch({})
   .default({});
 

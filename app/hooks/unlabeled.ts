@@ -1,5 +1,5 @@
 /** `issues.unlabeled`: the lane's label was taken off, which cancels its task and ends its run. */
-import { sameLabel } from '../../lanes/rules/lanes.ts';
+import { sameLabel } from '../../lanes/index.ts';
 import { cancelTask } from './desk/ending.ts';
 import { laneForLabel } from './desk/lanes.ts';
 import type { Desk } from './desk/port.ts';

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Delivery } from '../../lanes/index.ts';
+import type { Delivery } from '../../lanes/records/issues.ts';
 import { makeChains, makeSlots } from './order.ts';
 
 const issuesAtOnce = 8;
@@ -19,7 +19,7 @@ const retryTakeMs = 1_000;
 
 export interface TakenDelivery {
   /** Its id in the queue. */
-  readonly entry: string;
+  readonly id: string;
   readonly delivery: Delivery;
 }
 
@@ -27,9 +27,9 @@ export interface TakenDelivery {
 export interface DeliveryQueue {
   /** Up to `count` deliveries; an empty list after `blockMs` without one. */
   take(limits: { count: number; blockMs: number }): Promise<readonly TakenDelivery[]>;
-  done(entry: string): Promise<void>;
+  done(id: string): Promise<void>;
   /** Gives it back to be tried again; after some tries the queue sets it aside. */
-  failed(entry: string, why: string): Promise<void>;
+  failed(id: string, why: string): Promise<unknown>;
 }
 
 /** What `probot.receive` takes. The payload is a JSON object; its hooks check the rest. */
@@ -52,18 +52,21 @@ export interface Consumer {
 
 export function startConsumer(deps: ConsumerDeps): Consumer {
   const stopping = new AbortController();
-  const held = new Set<Promise<void>>();
+  const held = new Map<string, Promise<void>>();
   const inOrder = makeChains(makeSlots(issuesAtOnce));
   const begin = (taken: TakenDelivery) => {
+    // The queue hands out again what takes long; this one is still being worked on.
+    if (held.has(taken.id)) return;
     const parsed = parse(taken.delivery);
-    const work = inOrder(orderKey(taken, parsed), () => handle(deps, taken, parsed)).finally(() =>
-      held.delete(work),
+    const work = inOrder(orderKey(taken, parsed), () => handle(deps, taken, parsed));
+    held.set(
+      taken.id,
+      work.finally(() => held.delete(taken.id)),
     );
-    held.add(work);
   };
   const loop = async () => {
     while (!stopping.signal.aborted) {
-      if (held.size >= maxHeld) await Promise.race(held);
+      if (held.size >= maxHeld) await Promise.race(held.values());
       else for (const taken of await takeSome(deps, maxHeld - held.size, stopping.signal)) begin(taken);
     }
   };
@@ -72,7 +75,7 @@ export function startConsumer(deps: ConsumerDeps): Consumer {
     async stop() {
       stopping.abort();
       await ended;
-      await Promise.all(held);
+      await Promise.all(held.values());
     },
   };
 }
@@ -92,13 +95,13 @@ async function takeSome(
 }
 
 /** Hands one delivery over. It never throws: what goes wrong is the queue's to know, else the log's. */
-async function handle(deps: ConsumerDeps, { entry, delivery }: TakenDelivery, parsed: Parsed): Promise<void> {
+async function handle(deps: ConsumerDeps, { id, delivery }: TakenDelivery, parsed: Parsed): Promise<void> {
   const { guid, event } = delivery;
   try {
     const why = 'why' in parsed ? parsed.why : await hand(deps, delivery, parsed.payload);
-    if (why === null) return await deps.queue.done(entry);
+    if (why === null) return await deps.queue.done(id);
     deps.log.warn({ guid, event, why }, 'a delivery failed');
-    await deps.queue.failed(entry, why);
+    await deps.queue.failed(id, why);
   } catch (error) {
     // The queue itself failed. The entry is still pending there, and comes again.
     deps.log.warn({ err: error, guid, event }, 'the end of a delivery could not be recorded');
@@ -149,10 +152,10 @@ const issueKeySchema = z.object({ repository: idSchema, issue: z.looseObject({ n
 const installationKeySchema = z.object({ installation: idSchema });
 
 /** Deliveries with one key are handled one after the other: those of an issue, else those of an installation. */
-function orderKey({ entry }: TakenDelivery, parsed: Parsed): string {
+function orderKey({ id }: TakenDelivery, parsed: Parsed): string {
   const payload = 'payload' in parsed ? parsed.payload : {};
   const issue = issueKeySchema.safeParse(payload).data;
   if (issue) return `issue ${issue.repository.id} ${issue.issue.number}`;
   const installation = installationKeySchema.safeParse(payload).data;
-  return installation ? `installation ${installation.installation.id}` : `entry ${entry}`;
+  return installation ? `installation ${installation.installation.id}` : `delivery ${id}`;
 }

@@ -3,40 +3,38 @@
  *
  * People act on it through @octokit/rest with their tokens. Faults are off until a test sets one.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Octokit } from '@octokit/rest';
-import { appRoutes, hookConfigRoutes } from './github/approutes.ts';
-import { AppBook, type AppRecord, makeKey, slotSeed } from './github/apps.ts';
+import { appRoutes } from './github/approutes.ts';
+import type { AppRecord } from './github/apps.ts';
 import { commentRoutes } from './github/comments.ts';
 import { contentsRoutes } from './github/contents.ts';
 import { controlRoutes } from './github/controlroutes.ts';
 import { Controls } from './github/controls.ts';
 import { type Counts, type RequestEntry, RequestLog, type Side } from './github/counts.ts';
-import { deliveryRoutes } from './github/deliveryroutes.ts';
+import { deliveryRoutes, hookConfigRoutes } from './github/deliveryroutes.ts';
 import { type Fault, Faults, type FaultWish } from './github/faults.ts';
 import { GitHttp } from './github/githttp.ts';
-import { type Delivery, Hooks, type WebhookFault } from './github/hooks.ts';
+import type { Delivery } from './github/hooks.ts';
 import { Installing } from './github/installing.ts';
 import { issueRoutes } from './github/issues.ts';
 import { labelRoutes } from './github/labels.ts';
 import { manifestRoutes } from './github/manifest.ts';
-import { makePeople, organizations, type People } from './github/people.ts';
+import { organizations, type People } from './github/people.ts';
 import { pullRoutes } from './github/pulls.ts';
-import { Reactions, reactionRoutes } from './github/reactions.ts';
+import { reactionRoutes } from './github/reactions.ts';
 import { refRoutes } from './github/refs.ts';
 import { repoRoutes } from './github/reporoutes.ts';
-import { RepoBook } from './github/repos.ts';
 import { rightsRoutes } from './github/rights.ts';
 import { closeServer, makeServer } from './github/server.ts';
-import { startUpstream } from './github/upstream.ts';
-import type { World } from './github/world.ts';
+import { tokenRoutes } from './github/tokens.ts';
+import type { WebhookFault } from './github/webhookfaults.ts';
+import { makeWorld, type World } from './github/world.ts';
 
-export type { MadeRepo, RepoWish } from './github/controls.ts';
-export type { Counts, Delivery, Fault, FaultWish, People, RequestEntry, WebhookFault };
+export type { MadeRepo } from './github/controls.ts';
 
 export interface GitHubOptions {
   /** Default 0: any free port of 127.0.0.1. */
@@ -94,7 +92,7 @@ const defaultEvents = ['issues', 'issue_comment', 'repository'];
 export async function startGitHub(options: GitHubOptions = {}): Promise<GitHubStandIn> {
   const gitRoot = await mkdtemp(join(tmpdir(), 'github-standin-'));
   const address = { url: '' };
-  const world = await makeWorld(options, address);
+  const world = await makeWorld(options.now ?? Date.now, address);
   const app = registerApp(world, options);
   const rooms = openRooms(world, gitRoot);
   const server = await listen(rooms.server, options.port ?? 0);
@@ -112,51 +110,6 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<GitHubSt
     installationId: installation.id,
     ...handles(world, rooms, app),
     close: () => closeAll(world, rooms, gitRoot),
-  };
-}
-
-async function makeWorld(options: GitHubOptions, address: { url: string }): Promise<World> {
-  const now = options.now ?? Date.now;
-  const secret = () => randomBytes(20).toString('hex');
-  const people = makePeople(secret);
-  const logins = Object.values(people).map((person) => person.login);
-  const owners = [...organizations, ...logins];
-  const apps = new AppBook({ owners, now, secret });
-  const innerKey = makeKey();
-  const seed = {
-    tokens: Object.fromEntries(Object.values(people).map(({ token, login }) => [token, { login }])),
-    github: {
-      users: logins.map((login) => ({ login, name: login, email: `${login}@example.test` })),
-      orgs: organizations.map((login) => ({
-        login,
-        members: [{ login: people.admin.login, role: 'admin' }],
-      })),
-      apps: slotSeed(innerKey, owners),
-    },
-  };
-  const upstream = await startUpstream(seed, {
-    pairs: () => apps.apps.map((app) => [app.slot, app.slug]),
-    publicHost: () => new URL(address.url).host,
-  });
-  let turn: Promise<unknown> = Promise.resolve();
-  return {
-    get url() {
-      return address.url;
-    },
-    upstream,
-    people,
-    apps,
-    repos: new RepoBook(),
-    reactions: new Reactions(),
-    hooks: new Hooks({ now, guid: randomUUID }),
-    innerKey,
-    now,
-    secret,
-    inTurn<T>(work: () => Promise<T>): Promise<T> {
-      const done = turn.then(work);
-      turn = done.catch(() => undefined);
-      return done;
-    },
   };
 }
 
@@ -191,6 +144,7 @@ function openRooms(world: World, gitRoot: string): OpenRooms {
   const routes = [
     ...controlRoutes({ world, controls, installing, faults, log }),
     ...appRoutes(world),
+    ...tokenRoutes(world),
     ...hookConfigRoutes(),
     ...deliveryRoutes(world),
     ...manifestRoutes(world),
@@ -232,10 +186,10 @@ function handles(world: World, rooms: OpenRooms, app: AppRecord) {
     resetCounts: () => log.reset(),
     requests: () => log.entries,
     fault: (wish: FaultWish) => faults.add(wish),
-    webhookFault: (fault: WebhookFault) => world.hooks.fault(fault),
+    webhookFault: (fault: WebhookFault) => world.hooks.faults.add(fault),
     clearFaults: () => {
       faults.clear();
-      world.hooks.clearFaults();
+      world.hooks.faults.clear();
     },
     deliveries: () => world.hooks.log,
     settle: () => world.hooks.settle(),

@@ -12,7 +12,7 @@ import { isObject, type JsonObject, textAt } from './github/call.ts';
 import { closeServer } from './github/server.ts';
 import type { GitHubStandIn } from './github.ts';
 
-export interface Received {
+interface Received {
   guid: string;
   event: string;
   /** `issues.labeled`, say. */

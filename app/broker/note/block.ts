@@ -20,20 +20,26 @@ export type OpenedBlock = { ok: true; note: Note } | { ok: false; why: Unreadabl
 
 /** GitHub's limit for a comment. */
 const maxBodyChars = 65_536;
-/** The largest block inflates to a fifth of this; more is a bomb. */
+/** What a block may inflate to; more is a bomb. */
 const maxJsonBytes = 1_000_000;
 
 const anyVersion = /^<!-- lanekeeper:note v(\d{1,6})(?: |$)/;
 const block = /^<!-- lanekeeper:note v1 ([A-Za-z0-9_-]{1,65536}) ([A-Za-z0-9_-]{43}) -->$/;
 
-function sign(payload: string, key: NoteKey): Uint8Array {
-  return createHmac('sha256', key).update(`lanekeeper:note v1 ${payload}`).digest();
+function sign(payload: string, key: NoteKey): string {
+  return createHmac('sha256', key).update(`lanekeeper:note v1 ${payload}`).digest('base64url');
 }
 
-/** The block's line, without a line ending. The note must already be redacted. */
-export function encodeBlock(note: Note, key: NoteKey): string {
-  const payload = deflateRawSync(JSON.stringify(note), { level: 9 }).toString('base64url');
-  return `<!-- lanekeeper:note v1 ${payload} ${Buffer.from(sign(payload, key)).toString('base64url')} -->`;
+/**
+ * The block's line, without a line ending; undefined if it were longer than `maxChars` or would not be opened again for
+ * its inflated size. The note must already be redacted.
+ */
+export function encodeBlock(note: Note, key: NoteKey, maxChars: number): string | undefined {
+  const json = Buffer.from(JSON.stringify(note));
+  if (json.length > maxJsonBytes) return undefined;
+  const payload = deflateRawSync(json, { level: 9 }).toString('base64url');
+  const line = `<!-- lanekeeper:note v1 ${payload} ${sign(payload, key)} -->`;
+  return line.length > maxChars ? undefined : line;
 }
 
 /**
@@ -48,11 +54,9 @@ export function openBlock(body: string, keys: readonly NoteKey[]): OpenedBlock {
   if (version !== '1') return { ok: false, why: 'unknown_version' };
   const [, payload, signature] = block.exec(line) ?? [];
   if (payload === undefined || signature === undefined) return { ok: false, why: 'damaged' };
-  const given = Buffer.from(signature, 'base64url');
-  const holds = keys.some((key) => {
-    const wanted = sign(payload, key);
-    return wanted.length === given.length && timingSafeEqual(wanted, given);
-  });
+  // The texts are compared, not the bytes: base64 has several texts for the same bytes.
+  const given = Buffer.from(signature);
+  const holds = keys.some((key) => timingSafeEqual(Buffer.from(sign(payload, key)), given));
   if (!holds) return { ok: false, why: 'bad_signature' };
   const note = parsePayload(payload);
   return note === undefined ? { ok: false, why: 'invalid_content' } : { ok: true, note };

@@ -1,6 +1,7 @@
 /** Evidence in two lists: what the host verified, and what was only asserted. */
 import type { WeighedEvidence } from '../../../lanes/records/dispositions.ts';
 import type { Task } from '../../../lanes/records/tasks.ts';
+import { dispositionOf } from '../../../lanes/rules/gate.ts';
 import type { Limits } from './limits.ts';
 import { cell, codeSpan } from './text.ts';
 
@@ -17,7 +18,9 @@ export function evidenceLists(
   const lines = (standing: WeighedEvidence['standing']): EvidenceLine[] =>
     task.criteria
       .map(({ id }) => {
-        const all = (task.dispositions[id]?.evidence ?? []).filter((one) => one.standing === standing);
+        const all = (dispositionOf(task.dispositions, id)?.evidence ?? []).filter(
+          (one) => one.standing === standing,
+        );
         return { id, pieces: pieceList(all, limits.evidencePieces) };
       })
       .filter(({ pieces }) => pieces !== '')

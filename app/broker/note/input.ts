@@ -1,12 +1,7 @@
 /** What a note is rendered from. */
 import type { Actor } from '../../../lanes/records/common.ts';
 import type { ParkReason, Task } from '../../../lanes/records/tasks.ts';
-
-/** A criterion that keeps the issue open, and why: as the gate says it. */
-export interface OpenCriterion {
-  readonly criterion: string;
-  readonly why: 'no_disposition' | 'stale' | 'not_closing' | 'unverified' | 'removed_without_disposition';
-}
+import type { OpenCriterion } from '../../../lanes/rules/gate.ts';
 
 interface NoteFacts {
   /** The task as it was at the transition. */

@@ -1,4 +1,5 @@
 /** From a task to the machine block: what is kept, shortened by rule until it fits. */
+import { LaneError } from '../../../lanes/errors.ts';
 import type { Disposition, WeighedEvidence } from '../../../lanes/records/dispositions.ts';
 import type { Note, NoteDisposition } from '../../../lanes/records/notes.ts';
 import { encodeBlock } from './block.ts';
@@ -26,14 +27,16 @@ const limitsByCut: readonly Limits[] = [
   { text: 0, reason: 0, evidence: 0, ref: 0, proposals: false },
 ];
 
-/** The signed block of a note, at most `maxBlockChars` long. The input must already be redacted. */
+/**
+ * The signed block of a note, at most `maxBlockChars` long. The input must already be redacted.
+ * @throws LaneError `invalid_note` if not even the shortest form fits, which the records' bounds rule out.
+ */
 export function machineBlock(input: NoteInput, key: NoteKey): string {
-  let line = '';
   for (const [level, limits] of limitsByCut.entries()) {
-    line = encodeBlock(machineNote(input, level, limits), key);
-    if (line.length <= maxBlockChars) break;
+    const line = encodeBlock(machineNote(input, level, limits), key, maxBlockChars);
+    if (line !== undefined) return line;
   }
-  return line;
+  throw new LaneError('invalid_note', `task ${input.task.id} does not fit into a note`);
 }
 
 function machineNote(input: NoteInput, level: number, limits: Limits): Note {

@@ -2,7 +2,7 @@
 import type { Criterion } from '../../../lanes/records/criteria.ts';
 import type { Disposition } from '../../../lanes/records/dispositions.ts';
 import type { Task } from '../../../lanes/records/tasks.ts';
-import type { OpenCriterion } from './input.ts';
+import { dispositionOf, type OpenCriterion } from '../../../lanes/rules/gate.ts';
 import type { Limits } from './limits.ts';
 import { cell } from './text.ts';
 import { byWords, kindWords, verdictWords } from './words.ts';
@@ -23,7 +23,7 @@ export function criterionRows(
 ): CriterionRow[] {
   const why = new Map(open.map((one) => [one.criterion, one.why]));
   return task.criteria.map((criterion) => {
-    const disposition = task.dispositions[criterion.id];
+    const disposition = dispositionOf(task.dispositions, criterion.id);
     return {
       id: criterion.id,
       text: criterionText(criterion, limits.cell),

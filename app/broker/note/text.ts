@@ -4,11 +4,11 @@ import { cut } from './cut.ts';
 import { neutralise, neutraliseLine } from './neutralise.ts';
 
 /**
- * A block quote: whatever the text opens (a fence, a list, a table), it ends with the quote. An empty text gives an
- * empty string.
+ * A block quote: whatever the text opens (a fence, a list, a table), it ends with the quote. It cannot pass for one of
+ * GitHub's alerts (`[!NOTE]`), which would read as our own words. An empty text gives an empty string.
  */
 export function quote(text: string, maxChars: number): string {
-  const safe = neutralise(cut(text.trim(), maxChars)).trim();
+  const safe = neutralise(cut(text.trim(), maxChars)).trim().replace(/^\[!/, '\\[!');
   if (safe === '') return '';
   return safe
     .split('\n')

@@ -1,5 +1,6 @@
 /** What the templates are given: every text is already safe to put into Markdown. */
 import type { Task } from '../../../lanes/records/tasks.ts';
+import { dispositionOf } from '../../../lanes/rules/gate.ts';
 import { evidenceLists } from './evidence.ts';
 import type { NoteInput } from './input.ts';
 import type { Limits } from './limits.ts';
@@ -56,7 +57,7 @@ function people({ actor, task }: NoteInput): object {
 function tally({ criteria, dispositions }: Task): string {
   const counts = new Map<string, number>();
   for (const { id } of criteria) {
-    const kind = dispositions[id]?.kind;
+    const kind = dispositionOf(dispositions, id)?.kind;
     if (kind !== undefined) counts.set(kindWords[kind], (counts.get(kindWords[kind]) ?? 0) + 1);
   }
   return [...counts].map(([words, count]) => `${count} ${words}`).join(', ');

@@ -3,13 +3,20 @@
  * the way is the same. The pointer is bound before the task is made and holds the whole admission, so that a stop
  * between any two steps is repaired from it.
  */
-import type { Actor, IssueRef } from '../../../lanes/records/common.ts';
-import type { Lane } from '../../../lanes/records/config.ts';
-import type { IssueRecord } from '../../../lanes/records/issues.ts';
-import type { NewTask } from '../../../lanes/records/tasks.ts';
-import { type Intake, intake, type Sender, screen } from '../../../lanes/rules/intake/index.ts';
-import { type IntakeReason, sentenceOf } from '../../../lanes/rules/intake/reasons.ts';
-import { sameLabel } from '../../../lanes/rules/lanes.ts';
+import {
+  type Actor,
+  type Intake,
+  type IntakeReason,
+  type IssueRecord,
+  type IssueRef,
+  intake,
+  type Lane,
+  type NewTask,
+  type Sender,
+  sameLabel,
+  screen,
+  sentenceOf,
+} from '../../../lanes/index.ts';
 import type { IssueSnapshot } from '../../github/issue.ts';
 import { asBodyReading, criteriaForNewTask, fittingDispositions, withReading } from './criteria.ts';
 import { type LaneHere, labelOf, laneForLabel, sayBrokenFile } from './lanes.ts';

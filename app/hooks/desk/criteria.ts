@@ -1,11 +1,13 @@
 /** Criteria of an issue, read anew and matched with what was known, so that ids survive edits. */
-import type { Criterion } from '../../../lanes/records/criteria.ts';
-import type { Dispositions } from '../../../lanes/records/dispositions.ts';
-import type { IssueRecord } from '../../../lanes/records/issues.ts';
-import type { Task } from '../../../lanes/records/tasks.ts';
-import { matchCriteria } from '../../../lanes/rules/criteria/index.ts';
-import { makeMinter } from '../../../lanes/rules/intake/minting.ts';
-import type { BodyReading } from '../../../lanes/rules/intake/reading.ts';
+import {
+  type BodyReading,
+  type Criterion,
+  type Dispositions,
+  type IssueRecord,
+  makeMinter,
+  matchCriteria,
+  type Task,
+} from '../../../lanes/index.ts';
 import type { BodyOutcome, Desk } from './port.ts';
 
 /** A reading as the rules of intake look at it. */
@@ -26,7 +28,11 @@ const maxMatched = 200;
  * The record with the criteria of a reading matched in. Pure but for the hash, so that it can be asked again inside a
  * compare-and-set. A body that could not be read, or holds too many, changes nothing.
  */
-export function withReading(desk: Pick<Desk, 'hash'>, record: IssueRecord, outcome: BodyOutcome): IssueRecord {
+export function withReading(
+  desk: Pick<Desk, 'hash'>,
+  record: IssueRecord,
+  outcome: BodyOutcome,
+): IssueRecord {
   if (outcome.kind === 'unreadable' || outcome.reading.criteria.length > maxMatched) return record;
   const seed = `${record.issue.repositoryId}#${record.issue.number}`;
   const minter = makeMinter(seed, record.minted, record.criteria, desk.hash);

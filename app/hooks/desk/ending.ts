@@ -1,9 +1,12 @@
 /** A task ends: it is cancelled, the issue is free again, and lanes that waited for it are looked at. */
-import { isLaneError } from '../../../lanes/errors.ts';
-import type { Actor, IssueRef } from '../../../lanes/records/common.ts';
-import type { IssueRecord } from '../../../lanes/records/issues.ts';
-import type { Task } from '../../../lanes/records/tasks.ts';
-import type { IntakeReason } from '../../../lanes/rules/intake/reasons.ts';
+import {
+  type Actor,
+  type IntakeReason,
+  type IssueRecord,
+  type IssueRef,
+  isLaneError,
+  type Task,
+} from '../../../lanes/index.ts';
 import { labelSet } from './admission.ts';
 import { labelOf, lanesHere } from './lanes.ts';
 import type { Desk } from './port.ts';
@@ -49,7 +52,11 @@ export async function release(desk: Desk, ref: IssueRef, taskId: string): Promis
       await lookAgain(desk, record, lane);
     } catch (error) {
       // The label scan finds it: a label that was refused for a busy issue does not count as decided about.
-      desk.log('warn', 'a waiting lane could not be looked at', { lane, issue: ref.number, error: String(error) });
+      desk.log('warn', 'a waiting lane could not be looked at', {
+        lane,
+        issue: ref.number,
+        error: String(error),
+      });
     }
   }
 }

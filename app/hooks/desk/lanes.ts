@@ -1,10 +1,7 @@
 /** Which lane a label belongs to in a repository, by the operator's file and the repository's own. */
-import type { IssueRef } from '../../../lanes/records/common.ts';
-import type { Lane } from '../../../lanes/records/config.ts';
-import { effectiveLane, sameLabel } from '../../../lanes/rules/lanes.ts';
-import type { FileLook } from '../../github/repository-file.ts';
+import { effectiveLane, githubNamespace, type IssueRef, type Lane, sameLabel } from '../../../lanes/index.ts';
 import type { RepositoryRef } from '../../github/api.ts';
-import { githubNamespace } from '../../../lanes/namespaces.ts';
+import type { FileLook } from '../../github/repository-file.ts';
 import type { Desk } from './port.ts';
 
 /** A lane in a repository: as the operator has it, and as the repository narrows it. */
@@ -51,7 +48,9 @@ export async function sayBrokenFile(desk: Desk, issue: IssueRef): Promise<void> 
   if (!broken) return;
   const lines = broken.problems
     .slice(0, 10)
-    .map(({ line, column, message }) => `- line ${line}, column ${column}: ${message.replace(/[`@<>]/g, ' ')}`);
+    .map(
+      ({ line, column, message }) => `- line ${line}, column ${column}: ${message.replace(/[`@<>]/g, ' ')}`,
+    );
   const body = [
     'The file `.github/lanes.yml` on the default branch cannot be used:',
     '',

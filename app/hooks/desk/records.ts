@@ -1,10 +1,17 @@
 /** The issue record: what was decided about an issue and why, and which task is live for it. */
-import { isLaneError } from '../../../lanes/errors.ts';
-import { githubNamespace, intakeNamespace } from '../../../lanes/namespaces.ts';
-import type { IssueRef } from '../../../lanes/records/common.ts';
-import type { Decision, IssueRecord } from '../../../lanes/records/issues.ts';
-import { liveStates, type NewTask, type Task } from '../../../lanes/records/tasks.ts';
-import { type IntakeReason, sentenceOf } from '../../../lanes/rules/intake/reasons.ts';
+import {
+  type Decision,
+  githubNamespace,
+  type IntakeReason,
+  type IssueRecord,
+  type IssueRef,
+  intakeNamespace,
+  isLaneError,
+  liveStates,
+  type NewTask,
+  sentenceOf,
+  type Task,
+} from '../../../lanes/index.ts';
 import type { Desk } from './port.ts';
 
 const keptDecisions = 50;

@@ -1,7 +1,6 @@
 /** The short comments that are no notes: what was open when somebody closed an issue. */
-import type { Task } from '../../../lanes/records/tasks.ts';
-import { gate } from '../../../lanes/rules/gate.ts';
-import { neutralise } from '../../broker/note/neutralise.ts';
+import { gate, type Task } from '../../../lanes/index.ts';
+import { neutraliseLine } from '../../broker/note/neutralise.ts';
 
 const maxListed = 50;
 const maxChars = 300;
@@ -14,7 +13,7 @@ function openList(task: Task): string[] {
   const lines = task.criteria
     .filter((criterion) => open.has(criterion.id))
     .map((criterion) => {
-      const text = neutralise(criterion.text.replace(/\s+/g, ' ').slice(0, maxChars));
+      const text = neutraliseLine(criterion.text.slice(0, maxChars));
       return `- \`${criterion.id}\` ${text}`;
     });
   const more = lines.length - maxListed;

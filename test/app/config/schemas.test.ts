@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { operatorFileSchema, repositoryFileSchema } from '../../../lanes/index.ts';
+import { operatorFileSchema, repositoryFileSchema } from '../../../lanes/records/config.ts';
 
 // `npx vitest run test/app/config/schemas.test.ts -u` writes them anew.
 it.each([

@@ -36,7 +36,7 @@ function makeQueue() {
     for (const [entry, payload] of some) {
       const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
       waiting.push({
-        entry,
+        id: entry,
         delivery: { guid: `guid-${entry}`, event: 'issues', payload: text, receivedAtMs: 1 },
       });
     }
@@ -155,6 +155,17 @@ describe('the consumer', () => {
     box.add(['1', payload]);
     await until(() => box.ended.length === 1);
     expect(box.ended[0]).toMatch(line);
+  });
+
+  it('does not begin again what it still works on', async () => {
+    box.add(['1', issue(1)]);
+    await until(() => received.length === 1);
+    box.add(['1', issue(1)], ['2', issue(2)]);
+    await until(() => received.length === 2);
+    gates.get('guid-1')?.();
+    gates.get('guid-2')?.();
+    await until(() => box.ended.length === 2);
+    expect(received).toEqual(['guid-1', 'guid-2']);
   });
 
   it('goes on with the issue after a failure', async () => {

@@ -6,7 +6,7 @@ import { Webhooks } from '@octokit/webhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { maxBodyBytes } from '../../../app/intake/body.ts';
 import { createDoor, webhookPath } from '../../../app/intake/door.ts';
-import type { Delivery } from '../../../lanes/index.ts';
+import type { Delivery } from '../../../lanes/records/issues.ts';
 
 const secret = 'a secret that nobody knows';
 const sign = (key: string, body: string) => new Webhooks({ secret: key }).sign(body);

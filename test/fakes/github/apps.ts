@@ -1,12 +1,11 @@
 /**
  * The Apps, where they are installed, and the tokens they minted.
  *
- * emulate takes its Apps at the start only. So it is seeded with slots that all trust one inner key; an App that is
- * registered later takes the next slot. Slug, key, secrets, permissions and installations are this room's own.
+ * Each App takes a slot of emulate; slug, key, secrets, permissions and installations are this room's own.
  */
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { JsonObject } from './call.ts';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { Refusal } from './call.ts';
+import { appIdOf, makeKey, slotCount, slotName, upstreamIdOf } from './slots.ts';
 
 export type Permissions = Record<string, string>;
 
@@ -59,47 +58,6 @@ export interface AppWish {
   externalUrl?: string;
 }
 
-const slotCount = 4;
-const firstAppId = 1001;
-/** What emulate may grant at most; the proxy narrows it to what each App asked for. */
-const everything: Permissions = Object.fromEntries(
-  ['issues', 'contents', 'metadata', 'pull_requests', 'checks', 'actions', 'administration', 'statuses'].map(
-    (name) => [name, 'write'],
-  ),
-);
-
-const slotName = (slot: number) => `standin-slot-${slot}`;
-const upstreamIdOf = (slot: number, owner: number) => slot * 100 + owner;
-
-/** The part of the permissions that emulate knows of; the rest exists on the proxy's side only. */
-export function innerPermissions(permissions: Permissions): Permissions {
-  return Object.fromEntries(Object.entries(permissions).filter(([name]) => everything[name] !== undefined));
-}
-
-/** The key that emulate trusts for every slot. */
-export function makeKey(): string {
-  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return pair.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
-}
-
-/** The `apps` part of emulate's seed: every slot, installed on every owner. */
-export function slotSeed(innerKey: string, owners: readonly string[]): JsonObject[] {
-  return Array.from({ length: slotCount }, (_none, index) => ({
-    app_id: firstAppId + index,
-    slug: slotName(index + 1),
-    name: slotName(index + 1),
-    private_key: innerKey,
-    permissions: everything,
-    events: [],
-    installations: owners.map((account, owner) => ({
-      installation_id: upstreamIdOf(index + 1, owner),
-      account,
-      repository_selection: 'all',
-      permissions: everything,
-    })),
-  }));
-}
-
 export interface AppTools {
   owners: readonly string[];
   now: () => number;
@@ -130,7 +88,7 @@ export class AppBook {
     const privateKey = makeKey();
     const app: AppRecord = {
       ...wish,
-      id: firstAppId + index,
+      id: appIdOf(index + 1),
       slot: slotName(index + 1),
       slug,
       description: wish.description ?? null,
@@ -198,6 +156,6 @@ export function covers(installation: InstallationRecord, owner: string, reposito
 }
 
 /** Time in GitHub's form, which has whole seconds. */
-export function isoSecond(ms: number): string {
+function isoSecond(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

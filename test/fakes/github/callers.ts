@@ -24,11 +24,12 @@ export function callerOf(world: World, headers: IncomingHttpHeaders): Caller {
   return callerOfToken(world, credential);
 }
 
-/** The person or installation behind a token. Throws 401 if there is none. */
+/** The person or installation behind a token. Throws 401 if there is none, 403 if it is suspended. */
 export function callerOfToken(world: World, token: string): Caller {
   const person = Object.values(world.people).find((one) => one.token === token);
   if (person) return { kind: 'person', person };
   const record = world.apps.token(token);
+  if (record?.installation.suspendedAt) throw new Refusal(403, 'This installation has been suspended');
   if (record) return { kind: 'installation', token: record };
   throw badCredentials();
 }
@@ -42,7 +43,7 @@ export function innerAuthorization(world: World, call: Call): string | undefined
   return undefined;
 }
 
-export function badCredentials(): Refusal {
+function badCredentials(): Refusal {
   return new Refusal(401, 'Bad credentials');
 }
 

@@ -4,8 +4,8 @@
 import { passOn, repoFor } from './access.ts';
 import type { Answer, Call, JsonObject, Route } from './call.ts';
 import { isObject, jsonOf, objectsIn, param, Refusal, textAt } from './call.ts';
+import { issueAt } from './changes.ts';
 import { loginOf, tell } from './events.ts';
-import { issueAt } from './issues.ts';
 import { checkTexts, may, refuseClosedRepo, refuseFrozen } from './limits.ts';
 import { paged } from './paging.ts';
 import { fullName, type RepoEntry } from './repos.ts';

@@ -8,8 +8,8 @@ import type { Controls, RepoWish } from './controls.ts';
 import type { RequestLog } from './counts.ts';
 import { brief } from './deliveryroutes.ts';
 import type { Faults, FaultWish } from './faults.ts';
-import type { WebhookFault } from './hooks.ts';
 import type { Installing } from './installing.ts';
+import type { WebhookFault } from './webhookfaults.ts';
 import type { World } from './world.ts';
 
 export interface ControlRooms {
@@ -26,12 +26,15 @@ const hookFaults: readonly string[] = ['drop', 'double', 'reorder', 'delay'];
 type Act = (body: JsonObject, call: Call) => unknown;
 
 export function controlRoutes(rooms: ControlRooms): Route[] {
-  const { world, controls, installing, faults, log } = rooms;
-  const route = (method: string, name: string, act: Act): Route => ({
-    method,
-    pattern: `/_control/${name}`,
-    handle: (call) => guarded(call, act),
-  });
+  return [...watching(rooms), ...making(rooms)];
+}
+
+function route(method: string, name: string, act: Act): Route {
+  return { method, pattern: `/_control/${name}`, handle: (call) => guarded(call, act) };
+}
+
+/** What was asked and sent, and what goes wrong next. */
+function watching({ world, faults, log }: ControlRooms): Route[] {
   return [
     route('GET', 'counts', () => ({ apps: log.counts('apps'), people: log.counts('people') })),
     route('DELETE', 'counts', () => log.reset()),
@@ -39,11 +42,17 @@ export function controlRoutes(rooms: ControlRooms): Route[] {
     route('GET', 'deliveries', () => world.hooks.log.map(brief)),
     route('POST', 'settle', () => world.hooks.settle()),
     route('POST', 'faults', (body) => void faults.add(faultOf(body))),
-    route('POST', 'webhook-faults', (body) => world.hooks.fault(webhookFaultOf(body))),
+    route('POST', 'webhook-faults', (body) => world.hooks.faults.add(webhookFaultOf(body))),
     route('DELETE', 'faults', () => {
       faults.clear();
-      world.hooks.clearFaults();
+      world.hooks.faults.clear();
     }),
+  ];
+}
+
+/** What is made to happen. */
+function making({ world, controls, installing }: ControlRooms): Route[] {
+  return [
     route('POST', 'hook', (body) => {
       appNamed(world, body).hookUrl = textAt(body, 'url') || null;
     }),

@@ -1,9 +1,10 @@
 /**
- * The App's delivery log: newest first, paged by cursor, and redelivery under the same GUID.
+ * The App's hook: its settings, its delivery log (newest first, paged by cursor), redelivery under the same GUID.
  */
 import { appOf } from './approutes.ts';
+import type { AppRecord } from './apps.ts';
 import type { Answer, Call, JsonObject, Route } from './call.ts';
-import { param } from './call.ts';
+import { at, jsonOf, param, textAt } from './call.ts';
 import type { Delivery } from './hooks.ts';
 import { link, pageSize } from './paging.ts';
 import type { World } from './world.ts';
@@ -75,4 +76,26 @@ function full(delivery: Delivery): JsonObject {
     request: { headers: delivery.headers, payload: JSON.parse(delivery.payload) },
     response: { headers: {}, payload: delivery.response },
   };
+}
+
+/** `GET` and `PATCH /app/hook/config`. */
+export function hookConfigRoutes(): Route[] {
+  const shown = (app: AppRecord): Answer => ({
+    status: 200,
+    body: { content_type: 'json', insecure_ssl: '0', secret: '********', url: app.hookUrl ?? '' },
+  });
+  return [
+    { method: 'GET', pattern: '/app/hook/config', handle: (call) => shown(appOf(call)) },
+    {
+      method: 'PATCH',
+      pattern: '/app/hook/config',
+      handle: (call) => {
+        const app = appOf(call);
+        const wish = jsonOf(call);
+        if (typeof at(wish, 'url') === 'string') app.hookUrl = textAt(wish, 'url');
+        if (typeof at(wish, 'secret') === 'string') app.webhookSecret = textAt(wish, 'secret');
+        return shown(app);
+      },
+    },
+  ];
 }

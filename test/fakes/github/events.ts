@@ -5,7 +5,7 @@ import { repoFacts } from './access.ts';
 import type { AppRecord, InstallationRecord } from './apps.ts';
 import { covers } from './apps.ts';
 import type { Caller, JsonObject } from './call.ts';
-import { isObject, textAt } from './call.ts';
+import { isObject, Refusal, textAt } from './call.ts';
 import { fullName, type RepoEntry } from './repos.ts';
 import { simpleUser } from './rights.ts';
 import { asShown } from './shown.ts';
@@ -49,18 +49,17 @@ export async function tellInstallation(
   caller: Caller,
   event: { name: string; action: string; parts: JsonObject },
 ): Promise<void> {
-  world.hooks.emit(installation.app, event.name, {
-    action: event.action,
-    installation: await describeInstallation(world, installation),
-    ...event.parts,
-    sender: await senderOf(world, caller),
-  });
+  const described = await describeInstallation(world, installation);
+  const payload = { action: event.action, installation: described, ...event.parts };
+  const sender = await senderOf(world, caller);
+  world.hooks.emit(installation.app, event.name, asShown(world, { ...payload, sender }));
 }
 
 /** The user object of whoever calls; Apps act as their bot. */
 export async function senderOf(world: World, caller: Caller): Promise<JsonObject> {
   const user = await world.upstream.find(`/users/${encodeURIComponent(loginOf(caller))}`);
-  return isObject(user) ? simpleUser(user) : { login: loginOf(caller), type: 'User' };
+  if (!isObject(user)) throw new Refusal(401, 'Requires authentication');
+  return simpleUser(user);
 }
 
 /** The login a caller acts under. */
@@ -70,7 +69,7 @@ export function loginOf(caller: Caller): string {
   return caller.kind === 'app' ? botLogin(caller.app) : 'ghost';
 }
 
-export function botLogin(app: AppRecord): string {
+function botLogin(app: AppRecord): string {
   return `${app.slug}[bot]`;
 }
 

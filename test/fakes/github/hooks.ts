@@ -8,6 +8,7 @@ import { createHmac } from 'node:crypto';
 import type { AppRecord } from './apps.ts';
 import type { JsonObject } from './call.ts';
 import { numberAt, Refusal, textAt } from './call.ts';
+import { WebhookFaults } from './webhookfaults.ts';
 
 export interface Delivery {
   id: number;
@@ -29,17 +30,6 @@ export interface Delivery {
   response: string;
 }
 
-export interface WebhookFault {
-  /** `issues`, or with its action `issues.labeled`. */
-  event: string;
-  /** Never sent nor logged; sent twice under one GUID; sent after the next one; sent late, others pass it. */
-  kind: 'drop' | 'double' | 'reorder' | 'delay';
-  /** How many deliveries it hits; default 1. */
-  times?: number;
-  /** For `delay`; default 500. */
-  delayMs?: number;
-}
-
 const answerWithinMs = 10_000;
 const keptDeliveries = 2_000;
 const keptResponseChars = 10_000;
@@ -52,7 +42,7 @@ export interface HookTools {
 export class Hooks {
   readonly log: Delivery[] = [];
   readonly #tools: HookTools;
-  readonly #faults: Array<{ fault: WebhookFault; left: number }> = [];
+  readonly faults = new WebhookFaults();
   readonly #lines = new Map<AppRecord, Promise<void>>();
   readonly #held = new Map<AppRecord, Delivery[]>();
   readonly #late = new Set<Promise<void>>();
@@ -67,7 +57,7 @@ export class Hooks {
   emit(app: AppRecord, event: string, payload: JsonObject): void {
     if (app.hookUrl === null) return;
     const delivery = this.#compose(app, app.hookUrl, event, payload);
-    const fault = this.#takeFault(event, delivery.action);
+    const fault = this.faults.take(event, delivery.action);
     if (fault?.kind === 'drop') return;
     if (fault?.kind === 'reorder') {
       this.#held.set(app, [...(this.#held.get(app) ?? []), delivery]);
@@ -80,14 +70,6 @@ export class Hooks {
     this.#enqueue(delivery);
     if (fault?.kind === 'double') this.#enqueue({ ...delivery, id: this.#nextId++ });
     this.#release(app);
-  }
-
-  fault(fault: WebhookFault): void {
-    this.#faults.push({ fault, left: fault.times ?? 1 });
-  }
-
-  clearFaults(): void {
-    this.#faults.length = 0;
   }
 
   /** Sends a logged delivery again with its GUID. Throws 404 for an id that is not the App's. */
@@ -140,13 +122,6 @@ export class Hooks {
       status: 'pending',
       response: '',
     };
-  }
-
-  #takeFault(event: string, action: string | null): WebhookFault | undefined {
-    const names = [event, `${event}.${action}`];
-    const found = this.#faults.find((one) => one.left > 0 && names.includes(one.fault.event));
-    if (found) found.left--;
-    return found?.fault;
   }
 
   #release(app: AppRecord): void {

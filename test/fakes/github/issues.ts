@@ -17,6 +17,7 @@ import {
   textAt,
   withJson,
 } from './call.ts';
+import { asIssue, eventsBetween, issueAt } from './changes.ts';
 import { loginOf, type RepoEvent, tell } from './events.ts';
 import { labelNames, spelled } from './labels.ts';
 import { checkLabelCount, checkLabelName, checkTexts, may, refuseClosedRepo } from './limits.ts';
@@ -42,6 +43,7 @@ export function issueRoutes(world: World): Route[] {
       pattern: '/repos/:owner/:repo/issues',
       handle: (call, params) => world.inTurn(() => openIssue(world, call, params)),
     },
+    { method: 'GET', pattern: oneIssue, handle: (call) => readOne(world, call) },
     changing('PATCH', '', preparePatch),
     changing('POST', '/labels', prepareLabels),
     changing('PUT', '/labels', prepareLabels),
@@ -66,6 +68,14 @@ async function list(world: World, call: Call, params: Record<string, string>): P
     (issue) => !world.repos.fate(repo, numberAt(issue, 'number')),
   );
   return { ...answer, body: present };
+}
+
+/** A pull request is an issue too, with `pull_request` set. */
+async function readOne(world: World, call: Call): Promise<Answer> {
+  const answer = await passOn(world, call);
+  if (answer.status !== 404) return answer;
+  const pull = await passOn(world, { ...call, path: call.path.replace('/issues/', '/pulls/') });
+  return pull.status === 200 && isObject(pull.body) ? { ...pull, body: asIssue(pull.body) } : answer;
 }
 
 /** Opens an issue. Labels of people without triage permission are dropped in silence, as GitHub does. */
@@ -123,45 +133,6 @@ async function change(
   const after = (await issueAt(world, path)) ?? before;
   await tell(world, repo, call.caller, eventsBetween(before, after));
   return answer;
-}
-
-/** The issue, or the pull request seen as an issue, at a path `/repos/{owner}/{repo}/issues/{number}`. */
-export async function issueAt(world: World, path: string): Promise<JsonObject | undefined> {
-  const issue = await world.upstream.find(path);
-  if (isObject(issue)) return issue;
-  const pull = await world.upstream.find(path.replace('/issues/', '/pulls/'));
-  if (!isObject(pull)) return undefined;
-  return {
-    ...pull,
-    pull_request: { url: pull.url, html_url: pull.html_url, merged_at: pull.merged_at ?? null },
-  };
-}
-
-/** The events that lead from one state of an issue to the next, in GitHub's order. */
-export function eventsBetween(before: JsonObject, after: JsonObject): RepoEvent[] {
-  const events: RepoEvent[] = [];
-  const add = (action: string, parts: JsonObject = {}) =>
-    events.push({ event: 'issues', action, parts: { issue: after, ...parts } });
-  const changes = textChanges(before, after);
-  if (Object.keys(changes).length > 0) add('edited', { changes });
-  for (const label of missingFrom(after.labels, before.labels)) add('unlabeled', { label });
-  for (const label of missingFrom(before.labels, after.labels)) add('labeled', { label });
-  for (const assignee of missingFrom(after.assignees, before.assignees)) add('unassigned', { assignee });
-  for (const assignee of missingFrom(before.assignees, after.assignees)) add('assigned', { assignee });
-  if (before.locked !== after.locked) add(after.locked ? 'locked' : 'unlocked');
-  if (before.state !== after.state) add(after.state === 'closed' ? 'closed' : 'reopened');
-  return events;
-}
-
-function textChanges(before: JsonObject, after: JsonObject): JsonObject {
-  const changed = ['title', 'body'].filter((name) => textAt(before, name) !== textAt(after, name));
-  return Object.fromEntries(changed.map((name) => [name, { from: textAt(before, name) }]));
-}
-
-/** Objects of the second list whose id the first does not have. */
-function missingFrom(list: unknown, other: unknown): JsonObject[] {
-  const ids = new Set(objectsIn(list).map((one) => one.id));
-  return objectsIn(other).filter((one) => !ids.has(one.id));
 }
 
 async function preparePatch({ world, repo, before }: Change, call: Call): Promise<Call[]> {

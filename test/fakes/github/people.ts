@@ -12,7 +12,7 @@ export interface Person {
   token: string;
 }
 
-export type PersonName = 'admin' | 'maintainer' | 'writer' | 'triager' | 'stranger';
+type PersonName = 'admin' | 'maintainer' | 'writer' | 'triager' | 'stranger';
 export type People = Record<PersonName, Person>;
 
 /** Organizations that exist; the App starts out installed on the first. */

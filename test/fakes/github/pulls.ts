@@ -6,10 +6,10 @@
  */
 import { branchOf, passOn, repoFacts, repoFor } from './access.ts';
 import type { Answer, Call, Route } from './call.ts';
-import { isObject, param, Refusal, textAt, withJson } from './call.ts';
+import { isObject, numberAt, param, Refusal, textAt, withJson } from './call.ts';
+import { eventsBetween } from './changes.ts';
 import { tell } from './events.ts';
-import { eventsBetween } from './issues.ts';
-import { may } from './limits.ts';
+import { may, refuseClosedRepo } from './limits.ts';
 import { fullName, type RepoEntry } from './repos.ts';
 import type { World } from './world.ts';
 
@@ -18,6 +18,11 @@ const keyword = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)/gi;
 export function pullRoutes(world: World): Route[] {
   return [
     {
+      method: 'POST',
+      pattern: '/repos/:owner/:repo/pulls',
+      handle: (call, params) => world.inTurn(() => open(world, call, params)),
+    },
+    {
       method: 'PUT',
       pattern: '/repos/:owner/:repo/pulls/:number/merge',
       handle: (call, params) => world.inTurn(() => merge(world, call, params)),
@@ -25,13 +30,28 @@ export function pullRoutes(world: World): Route[] {
   ];
 }
 
+async function open(world: World, call: Call, params: Record<string, string>): Promise<Answer> {
+  const repo = await repoFor(world, call, param(params, 'owner'), param(params, 'repo'));
+  await refuseClosedRepo(world, repo);
+  const answer = await passOn(world, call);
+  if (answer.status === 201) await tellPull(world, call, repo, 'opened', answer.body);
+  return answer;
+}
+
+function tellPull(world: World, call: Call, repo: RepoEntry, action: string, pull: unknown): Promise<void> {
+  const parts = { number: numberAt(pull, 'number'), pull_request: pull };
+  return tell(world, repo, call.caller, [{ event: 'pull_request', action, parts }]);
+}
+
 async function merge(world: World, call: Call, params: Record<string, string>): Promise<Answer> {
   const repo = await repoFor(world, call, param(params, 'owner'), param(params, 'repo'));
   if (!(await may(world, call.caller, repo, 'push')))
     throw new Refusal(403, 'Must have push access to repository');
-  const pull = await world.upstream.find(`/repos/${fullName(repo)}/pulls/${param(params, 'number')}`);
+  const path = `/repos/${fullName(repo)}/pulls/${param(params, 'number')}`;
   const answer = await passOn(world, call);
   if (answer.status !== 200) return answer;
+  const pull = await world.upstream.find(path);
+  await tellPull(world, call, repo, 'closed', pull);
   const base = isObject(pull) ? textAt(pull.base, 'ref') : '';
   if (base !== branchOf(await repoFacts(world, repo))) return answer;
   const text = `${textAt(pull, 'title')}\n${textAt(pull, 'body')}`;

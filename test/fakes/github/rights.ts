@@ -47,8 +47,9 @@ export function rightsRoutes(world: World): Route[] {
       pattern: '/repos/:owner/:repo/collaborators/:username/permission',
       handle: async (call, params) => {
         const repo = await repoFor(world, call, param(params, 'owner'), param(params, 'repo'));
-        const user = await world.upstream.find(`/users/${encodeURIComponent(param(params, 'username'))}`);
-        if (!isObject(user) || user.type !== 'User') throw new Refusal(404, 'Not Found');
+        const username = param(params, 'username');
+        const user = await world.upstream.find(`/users/${encodeURIComponent(username)}`);
+        if (!isObject(user) || username.endsWith('[bot]')) throw new Refusal(404, 'Not Found');
         const rights = await rightsOf(world, repo, textAt(user, 'login'));
         const { permission, role_name, permissions } = rights;
         return {

@@ -1,5 +1,5 @@
 /**
- * The last touch on every object that leaves the stand-in: reaction counts, the App behind a bot's comment, and times
+ * The last touch on every object that leaves the stand-in: reaction counts, bots as bots, the App behind a comment, and times
  * in whole seconds, as GitHub has them.
  */
 import type { AppRecord } from './apps.ts';
@@ -12,7 +12,8 @@ type Shown = Pick<World, 'apps' | 'repos' | 'reactions' | 'url'>;
 /** An object with everything inside it made right; the original stays as it is. */
 export function asShown(world: Shown, value: JsonObject): JsonObject {
   const entries = Object.entries(value).map(([key, inner]) => [key, field(world, value, key, inner)]);
-  return Object.fromEntries(entries);
+  const bot = textAt(value, 'login').endsWith('[bot]');
+  return { ...Object.fromEntries(entries), ...(bot ? { type: 'Bot' } : {}) };
 }
 
 /** Any JSON value made right. */

@@ -9,7 +9,7 @@ import { createEmulator } from 'emulate';
 import type { Answer, JsonObject } from './call.ts';
 import { at, isObject, Refusal } from './call.ts';
 
-export interface UpstreamRequest {
+interface UpstreamRequest {
   method: string;
   /** Path with its query. */
   path: string;
