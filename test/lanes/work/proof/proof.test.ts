@@ -206,6 +206,15 @@ describe.runIf(contained)('a commit, and an address', () => {
     expect(setting.host.asked).toEqual([]);
   });
 
+  test('a commit that a push took out of the history is asked of the App', async () => {
+    const setting = await makeSetting({ files });
+    const sha = sh(setting.remote, 'git', 'rev-parse', 'HEAD');
+    await claimed(setting, []);
+    sh(setting.remote, 'git', 'commit', '-q', '--amend', '-m', 'another history');
+    expect(standings(await claimed(setting, [{ kind: 'commit', sha }]))).toEqual(['asserted']);
+    expect(setting.host.asked).toEqual([{ kind: 'commit', sha }]);
+  });
+
   test('anything else of the repository is asked of the App, once', async () => {
     const setting = await makeSetting({ files });
     setting.host.found = ({ kind }) => ({ found: kind !== 'run', how: `looked at a ${kind}` });
