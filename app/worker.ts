@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import pino, { type Logger } from 'pino';
 import {
   createEngine,
+  type Lease,
   makeCaller,
   openRedis,
   openWorkplace,
@@ -42,12 +43,12 @@ async function serve(bootstrap: Bootstrap, host: HostClient, log: Logger): Promi
     id: newId,
   });
   const place = await openWorkplace({ dataDir, instance: identity, now: Date.now, id: newId });
-  const levels = await probeContainment();
+  const levels = await probeContainment(place.dataDir);
   const deps = {
     place,
     host,
     levels,
-    begin: (...[lease, on]: Parameters<Parameters<typeof superviseRun>[0]['begin']>) => engine.begin(caller, lease, on),
+    begin: (lease: Lease, on: { base: string }) => engine.begin(caller, lease, on),
     hide: bootstrap.hide,
     graceMs: agentGraceMs,
     worker: bootstrap.environment,

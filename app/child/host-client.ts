@@ -32,7 +32,10 @@ export function makeHostClient(send: (request: HostRequest) => void): HostClient
     try {
       return await new Promise<HostResponse>((resolve, reject) => {
         waiting.set(seq, { resolve, reject });
-        timer = setTimeout(() => reject(new LaneError('github_failed', 'the App did not answer')), answerWithinMs);
+        timer = setTimeout(
+          () => reject(new LaneError('github_failed', 'the App did not answer')),
+          answerWithinMs,
+        );
         send({ ...question, seq });
       });
     } finally {
@@ -63,5 +66,7 @@ export function makeHostClient(send: (request: HostRequest) => void): HostClient
 function failure(response: HostResponse): LaneError {
   if (response.answer !== 'error') return new LaneError('github_failed', 'the App answered something else');
   const { code, details } = response;
-  return isLaneErrorCode(code) ? new LaneError(code, details) : new LaneError('github_failed', `${code}: ${details}`);
+  return isLaneErrorCode(code)
+    ? new LaneError(code, details)
+    : new LaneError('github_failed', `${code}: ${details}`);
 }

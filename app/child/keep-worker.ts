@@ -6,7 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { HostPort } from '../../lanes/index.ts';
-import { moduleBeside } from '../sibling.ts';
+import { sibling } from '../sibling.ts';
 import { answerHost } from './host-server.ts';
 import { type Bootstrap, type FromWorker, fromWorkerSchema, type ToWorker } from './messages.ts';
 
@@ -81,7 +81,7 @@ export function keepWorker(deps: WorkerDeps): KeptWorker {
 }
 
 function spawnWorker(deps: WorkerDeps, first: Deferred): ChildProcess {
-  const module = moduleBeside(import.meta.url, '../worker');
+  const module = sibling(import.meta.url, '../worker');
   const child = fork(fileURLToPath(module.url), {
     execArgv: module.execArgv,
     env: { ...deps.bootstrap.environment },

@@ -3,7 +3,12 @@
  * needs to know, its Redis credential too, comes in the first message; a child of the worker cannot read it anywhere.
  */
 import { z } from 'zod';
-import { filledLaneSchema, hostRequestSchema, hostResponseSchema, namespaceSchema } from '../../lanes/index.ts';
+import {
+  filledLaneSchema,
+  hostRequestSchema,
+  hostResponseSchema,
+  namespaceSchema,
+} from '../../lanes/index.ts';
 
 /** The first message to a worker: who it is and what it may do. */
 export const bootstrapSchema = z.strictObject({

@@ -10,7 +10,7 @@ export const copyIdSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/)
 const objectNameSchema = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/);
 
 /** Who a process is, for veto and diagnosis. The right to delete is the kernel lock, never this. */
-export const processIdentitySchema = z.strictObject({
+const processIdentitySchema = z.strictObject({
   pid: z.int().positive(),
   startTime: z.string(),
   bootId: z.string(),
@@ -19,13 +19,13 @@ export const processIdentitySchema = z.strictObject({
 });
 export type ProcessIdentity = z.infer<typeof processIdentitySchema>;
 
-export const ownerSchema = processIdentitySchema.extend({
+const ownerSchema = processIdentitySchema.extend({
   uuid: z.string().min(1),
   instance: z.string().min(1),
 });
 export type Owner = z.infer<typeof ownerSchema>;
 
-export const containmentLevelSchema = z.enum(['bwrap', 'unshare', 'none']);
+const containmentLevelSchema = z.enum(['bwrap', 'unshare', 'none']);
 export type ContainmentLevel = z.infer<typeof containmentLevelSchema>;
 
 const run = {
@@ -35,10 +35,10 @@ const run = {
   fence: z.int().positive(),
 };
 
-export const copyStateSchema = z.enum(['creating', 'ready', 'running', 'captured', 'deleting']);
+const copyStateSchema = z.enum(['creating', 'ready', 'running', 'captured', 'deleting']);
 export type CopyState = z.infer<typeof copyStateSchema>;
 
-export const agentProcessSchema = z.strictObject({
+const agentProcessSchema = z.strictObject({
   pid: z.int().positive(),
   startTime: z.string(),
   cgroup: z.string(),
@@ -63,14 +63,14 @@ export const copyRecordSchema = z.strictObject({
 export type CopyRecord = z.infer<typeof copyRecordSchema>;
 
 /** Something of the copy that the patch does not hold. */
-export const missingSchema = z.strictObject({
+const missingSchema = z.strictObject({
   path: z.string(),
   why: z.enum(['not_readable', 'embedded_repository', 'too_big', 'copy_removed']),
 });
 export type Missing = z.infer<typeof missingSchema>;
 
 /** A file too big for a patch, kept beside it under its object name. */
-export const bigBlobSchema = z.strictObject({
+const bigBlobSchema = z.strictObject({
   path: z.string(),
   mode: z.string(),
   object: objectNameSchema,

@@ -7,7 +7,7 @@
  * none. The network is shared, since agents call model APIs: sockets without a path (abstract ones) and ports of this
  * machine stay reachable, so those must ask for a password.
  */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { LaneError } from '../errors.ts';
 import type { ContainmentLevel } from '../records/copies.ts';
@@ -23,7 +23,7 @@ export interface Containment {
   readonly level: ContainmentLevel;
   /**
    * How to start a command at this level. Its TMPDIR becomes `<ioDir>/tmp`. Throws LaneError `agent_unavailable` if
-   * the program is not found or lies in a hidden place.
+   * the program is not found or lies in a hidden place, `copy_failed` if a link took the place of the copy.
    */
   contain(request: ContainRequest): Promise<ContainedCommand>;
 }
@@ -72,6 +72,11 @@ async function ready(request: ContainRequest): Promise<ContainRequest> {
   if (!program) throw new LaneError('agent_unavailable', `${JSON.stringify(name)} is not on the lane's PATH`);
   if (isAbsolute(program) && !(await findProgram(program.slice(1), '/'))) {
     throw new LaneError('agent_unavailable', `${program} is not there or cannot be run`);
+  }
+  for (const folder of [request.copyDir, request.ioDir]) {
+    // A link in its place would open what it points to for writing.
+    if ((await realpath(folder).catch(() => null)) !== folder)
+      throw new LaneError('copy_failed', `${folder} is not a folder`);
   }
   const temporary = join(request.ioDir, 'tmp');
   await mkdir(temporary, { recursive: true, mode: 0o700 });

@@ -49,14 +49,33 @@ export async function syncMirror(
 
 /** Keeps a base alive while a copy needs it. */
 export async function pin(place: Workplace, repositoryId: number, id: string, base: string): Promise<void> {
-  const cwd = mirrorPath(place, repositoryId);
-  await git({ args: ['update-ref', `refs/lanekeeper/${id}`, base], cwd, env: { GIT_DIR: cwd } });
+  await updatePins(place, repositoryId, [pinName(id), base], id);
 }
 
 /** Lets go of a base; a pin that is not there is fine. */
 export async function unpin(place: Workplace, repositoryId: number, id: string): Promise<void> {
+  await updatePins(place, repositoryId, ['-d', pinName(id)], id);
+}
+
+function pinName(id: string): string {
+  return `refs/lanekeeper/${id}`;
+}
+
+/** One at a time, so that a lock file of git that is there can only be from a dead one. */
+async function updatePins(
+  place: Workplace,
+  repositoryId: number,
+  change: string[],
+  id: string,
+): Promise<void> {
   const cwd = mirrorPath(place, repositoryId);
-  await git({ args: ['update-ref', '-d', `refs/lanekeeper/${id}`], cwd, env: { GIT_DIR: cwd } });
+  const lock = await waitLock(`${cwd}.pins.lock`, LOCK_WAIT_MS);
+  try {
+    for (const stale of ['packed-refs', pinName(id)]) await rm(join(cwd, `${stale}.lock`), { force: true });
+    await git({ args: ['update-ref', ...change], cwd, env: { GIT_DIR: cwd } });
+  } finally {
+    await lock.release();
+  }
 }
 
 async function makeMirror(mirror: string): Promise<void> {
@@ -77,6 +96,8 @@ async function fetchHead(mirror: string, source: MirrorSource, signal: AbortSign
   const head = parseHead(answer);
   if (!head) return { kind: 'empty_repository' };
   const target = 'refs/lanekeeper-head/default';
+  // Only the holder of the mirror's lock writes this reference: a lock file there is from a dead one.
+  await rm(join(mirror, `${target}.lock`), { force: true });
   const refspec = `+${head.ref}:${target}`;
   const flags = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'];
   await git({ ...remote, args: ['fetch', ...flags, '--', source.cloneUrl, refspec] });

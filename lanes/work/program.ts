@@ -4,6 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 
+/** Between SIGTERM, on which git removes its lock files, and SIGKILL. */
+const STOP_GRACE_MS = 2_000;
+
 export interface ProgramRun {
   file: string;
   args: readonly string[];
@@ -44,12 +47,17 @@ export async function runProgram(run: ProgramRun): Promise<ProgramOutput> {
         ...(run.thirdFd === undefined ? [] : [run.thirdFd]),
       ],
     });
-    const stop = () => killGroup(child.pid);
+    let killTimer: NodeJS.Timeout | undefined;
+    const stop = () => {
+      signalGroup(child.pid, 'SIGTERM');
+      killTimer ??= setTimeout(() => signalGroup(child.pid, 'SIGKILL'), STOP_GRACE_MS);
+    };
     const limit = run.maxBytes ?? 1024 * 1024;
     const [stdout, stderr] = [collect(child.stdout, limit, stop), collect(child.stderr, limit, stop)];
     run.signal?.addEventListener('abort', stop, { once: true });
     child.once('error', reject);
     child.once('close', (code, signal) => {
+      clearTimeout(killTimer);
       run.signal?.removeEventListener('abort', stop);
       const tooMuch = stdout.bytes > limit || stderr.bytes > limit;
       resolve({
@@ -68,10 +76,10 @@ export async function runProgram(run: ProgramRun): Promise<ProgramOutput> {
   return output;
 }
 
-function killGroup(pid: number | undefined): void {
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(-pid, signal);
   } catch {
     // It has ended already.
   }

@@ -1,4 +1,5 @@
 /** Git as capture uses it: a private git directory and index over the copy's files, never the agent's `.git`. */
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Copy } from '../copy.ts';
 import { type GitOutput, type GitRun, git } from '../git.ts';
@@ -10,6 +11,13 @@ export interface CaptureGit {
   readonly index: string;
   run(args: readonly string[], more?: More): Promise<GitOutput>;
   text(args: readonly string[], more?: More): Promise<string>;
+}
+
+/** Makes the index start from another one, or from nothing. What a dead capture left, its lock too, goes. */
+export async function startIndex(git: CaptureGit, from: string | null): Promise<void> {
+  await rm(`${git.index}.lock`, { force: true });
+  await rm(git.index, { force: true });
+  if (from !== null) await copyFile(from, git.index);
 }
 
 /** `indexName` is a file in the copy's `ctl` folder; one that is not there is an empty index. */

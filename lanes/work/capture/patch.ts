@@ -2,10 +2,9 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { LaneError } from '../../errors.ts';
 import type { Point } from '../workplace.ts';
-import { type CaptureGit, captureGit } from './capture-git.ts';
+import { type CaptureGit, captureGit, startIndex } from './capture-git.ts';
 
 const DIFF = [
   'diff-tree',
@@ -50,7 +49,7 @@ export async function writePatch(
 export async function verifyPatch(git: CaptureGit, tree: string, path: string, bytes: number): Promise<void> {
   const { copy } = git;
   const fresh = captureGit(copy, 'index.verify', copy.paths.ctl);
-  await rm(join(copy.paths.ctl, 'index.verify'), { force: true });
+  await startIndex(fresh, null);
   await fresh.run(['read-tree', copy.record.base]);
   // Git refuses an empty patch; it must mean that nothing changed.
   if (bytes > 0) await fresh.run(['apply', '--cached', '--binary', '--whitespace=nowarn', path]);

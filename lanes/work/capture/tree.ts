@@ -1,11 +1,11 @@
 /** The first half of a capture: everything that the copy's files are now, as one git tree. */
-import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isLaneError, LaneError } from '../../errors.ts';
 import type { Missing } from '../../records/copies.ts';
 import type { Copy } from '../copy.ts';
 import { saysDisk } from '../files.ts';
-import { type CaptureGit, captureGit, nulList, readablePath } from './capture-git.ts';
+import { type CaptureGit, captureGit, nulList, readablePath, startIndex } from './capture-git.ts';
 import { type Gitlinks, gitlinksIn, putBack, takeOut } from './gitlinks.ts';
 
 /** A list in a receipt is for people; what is beyond this is still counted as `partial`. */
@@ -56,6 +56,7 @@ export async function takeTree(copy: Copy): Promise<TakenTree> {
 /** The agent removed its checkout: nothing is known of its work, so the patch changes nothing and says so. */
 export async function treeOfRemovedCopy(copy: Copy): Promise<TakenTree> {
   const git = captureGit(copy, 'index.capture', copy.paths.ctl);
+  await startIndex(git, null);
   await git.run(['read-tree', copy.record.base]);
   const tree = await git.text(['write-tree']);
   return { git, tree, ignored: 0, missing: [{ path: '.', why: 'copy_removed' }], rawAttributes: false };
@@ -75,7 +76,7 @@ interface Added {
  * submodule, under the agent's configuration, whose filter would run as us.
  */
 async function addAll(git: CaptureGit): Promise<Added> {
-  await copyFile(git.copy.paths.indexBase, git.index);
+  await startIndex(git, git.copy.paths.indexBase);
   const baseGitlinks = await gitlinksIn(git);
   await takeOut(git, baseGitlinks);
   const added = await git.run(['add', '-A', '--ignore-errors', '--', '.'], { okCodes: [0, 1] });

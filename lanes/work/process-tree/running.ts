@@ -9,13 +9,15 @@ import type { AgentProcess } from '../../records/copies.ts';
 import { cgroupOf, startTimeOf } from '../identity.ts';
 import { lockForAgent } from '../lock.ts';
 import { endingOf, reasonOf } from './ending.ts';
-import { findRun, isInside, type RunTraces, signalProcess } from './find.ts';
+import { type FoundProcess, findRun, isInside, type RunTraces, signalProcess } from './find.ts';
 import type { TreeEnding, TreeRequest, TreeResult } from './request.ts';
 import { TailReader } from './tail.ts';
 
 /** How often, and how far apart, a tree is looked for and killed before it counts as not ended. */
 const END_ROUNDS = 200;
 const END_PAUSE_MS = 25;
+/** How often a contained tree that ended by itself is looked for before it is killed: its first process goes last. */
+const PATIENT_ROUNDS = 4;
 
 export interface Output {
   stdout: Readable;
@@ -76,18 +78,26 @@ export class RunningTree {
   }
 
   async #endAll(traces: RunTraces, why: string): Promise<void> {
+    const endedItself = why === 'exit' || why === 'signal';
+    const patience = endedItself && this.#request.level !== 'none' ? PATIENT_ROUNDS : 0;
     let told = false;
     for (let round = 0; round < END_ROUNDS; round++) {
       const left = await findRun(traces);
       if (left.length === 0 && (await this.#lockIsFree())) return;
-      if (left.length > 0 && !told) await this.#attempt(() => this.#request.killIntent('SIGKILL', why));
-      told ||= left.length > 0;
-      // The whole group at once, while its number is surely still its own: a fork between two kills would escape.
-      if (this.#child.exitCode === null && this.#child.signalCode === null) killGroup(this.#pid);
-      for (const found of left) await signalProcess(found, 'SIGKILL');
+      if (left.length > 0 && round >= patience) {
+        if (!told) await this.#attempt(() => this.#request.killIntent('SIGKILL', why));
+        told = true;
+        await this.#kill(left);
+      }
       await delay(END_PAUSE_MS);
     }
     throw new LaneError('tree_not_ended', `run ${this.#request.marker}`);
+  }
+
+  async #kill(left: readonly FoundProcess[]): Promise<void> {
+    // The whole group at once, while its number is surely still its own: a fork between two kills would escape.
+    if (this.#child.exitCode === null && this.#child.signalCode === null) killGroup(this.#pid);
+    for (const found of left) await signalProcess(found, 'SIGKILL');
   }
 
   async #lockIsFree(): Promise<boolean> {

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -223,6 +232,26 @@ describe('a capture', () => {
   });
 });
 
+it('a capture goes on where a dead one stopped', async () => {
+  let deadAt: string | null = null;
+  const place = await makePlace((name) => {
+    if (name === deadAt) throw new Error('dead');
+  });
+  for (const point of ['begin', 'added', 'streamed', 'synced', 'renamed', 'receipt'].map(
+    (step) => `result.${step}`,
+  )) {
+    const remote = makeRemote(base);
+    const copy = await makeCopy(place, remote);
+    put(copy.paths.work, 'n.txt', 'new\n');
+    deadAt = point;
+    await expect(captureResult(place, copy, 'none')).rejects.toThrow('dead');
+    deadAt = null;
+    for (const index of ['index.capture.lock', 'index.verify.lock']) put(copy.paths.ctl, index, '');
+    const receipt = await captureResult(place, copy, 'none');
+    expect(await applied(place, remote, copy)).toBe(receipt.tree);
+  }
+});
+
 it('a patch that does not give the work back is not a capture', async () => {
   let temporary = '';
   const place = await makePlace((name) => {
@@ -242,7 +271,10 @@ describe("the agent's own git configuration", () => {
   it('never runs as us: hooks, fsmonitor, filters and a submodule stay silent', async () => {
     const canary = join(temporaryFolder(), 'canary');
     const remote = makeRemote(base);
-    sh(remote, 'git', 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},sub`);
+    // Git looks into a submodule only where its head is the one that the index names.
+    const library = makeRemote({ f: 'f', '.gitattributes': '* filter=x diff=x\n' });
+    const head = sh(library, 'git', 'rev-parse', 'HEAD');
+    sh(remote, 'git', 'update-index', '--add', '--cacheinfo', `160000,${head},sub`);
     sh(remote, 'git', 'commit', '-q', '-m', 'submodule');
     const place = await makePlace();
     const copy = await makeCopy(place, remote);
@@ -251,11 +283,7 @@ describe("the agent's own git configuration", () => {
     put(dir, 'evil.sh', `#!/bin/sh\n${run}\n`, 0o755);
     const hook = join(dir, 'evil.sh');
     for (const repository of ['inner', 'sub']) {
-      put(dir, `${repository}/.gitattributes`, '* filter=x diff=x\n');
-      put(dir, `${repository}/f`, 'f');
-      sh(join(dir, repository), 'git', 'init', '-q', '.');
-      sh(join(dir, repository), 'git', 'add', '-A');
-      sh(join(dir, repository), 'git', 'commit', '-q', '-m', 'x');
+      cpSync(library, join(dir, repository), { recursive: true });
       put(dir, `${repository}/f`, 'changed');
     }
     put(dir, '.gitattributes', '* filter=x diff=x\n');

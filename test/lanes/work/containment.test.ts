@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -159,6 +159,12 @@ describe.each(contained.map((containment) => [containment.level, containment] as
       await expect(started).rejects.toMatchObject({ code: 'agent_unavailable' });
     });
 
+    it('a link that took the place of the copy is refused', async () => {
+      rmSync(copy.paths.work, { recursive: true });
+      symlinkSync(place.dataDir, copy.paths.work);
+      await expect(run(containment, ['/bin/true'])).rejects.toMatchObject({ code: 'copy_failed' });
+    });
+
     it('a program that is not there is a typed error', async () => {
       await expect(run(containment, ['no-such-agent'])).rejects.toMatchObject({ code: 'agent_unavailable' });
     });
@@ -192,6 +198,13 @@ describe('choosing', () => {
       expect.objectContaining({ code: 'containment_unavailable' }),
     );
     expect(chooseContainment(none, 'none').level).toBe('none');
+  });
+
+  it('every level that this machine has the means for holds', () => {
+    const works = (...command: string[]) => spawnSync(command[0] ?? '', command.slice(1)).status === 0;
+    const namespaces = works('unshare', '-U', '-r', '-m', '-p', '-f', '--mount-proc', 'true');
+    const expected = [namespaces && works('bwrap', '--version') && 'bwrap', namespaces && 'unshare', 'none'];
+    expect(levels.map(({ level }) => level)).toEqual(expected.filter(Boolean));
   });
 
   it('the strongest level that holds comes first', () => {

@@ -76,6 +76,23 @@ it('a pinned base outlives the clean-up of the mirror, an unpinned one need not'
   expect(isThere()).toBe('no');
 });
 
+it('lock files that a dead git left do not stop the next one', async () => {
+  const place = await makePlace();
+  const remote = makeRemote({ a: '1' });
+  const outcome = await syncMirror(place, source(remote), forever);
+  if (outcome.kind !== 'synced') throw new Error(outcome.kind);
+  const mirror = mirrorPath(place, 7);
+  put(remote, 'a', '2');
+  sh(remote, 'git', 'commit', '-q', '-a', '-m', 'second');
+  const stale = ['packed-refs.lock', 'refs/lanekeeper-head/default.lock', 'refs/lanekeeper/c.lock'];
+  for (const path of stale) put(mirror, path, '');
+  expect(await syncMirror(place, source(remote), forever)).not.toEqual(outcome);
+  await pin(place, 7, 'c', outcome.base);
+  for (const path of stale) put(mirror, path, '');
+  await unpin(place, 7, 'c');
+  expect(sh(mirror, 'git', 'for-each-ref', 'refs/lanekeeper/')).toBe('');
+});
+
 it('a remote that is gone is a typed error, and the mirror stays', async () => {
   const place = await makePlace();
   const remote = makeRemote({ a: '1' });
@@ -88,7 +105,7 @@ it('a remote that is gone is a typed error, and the mirror stays', async () => {
 it('protocols that could run a program are refused', async () => {
   const place = await makePlace();
   const canary = join(temporaryFolder(), 'canary');
-  const cloneUrl = `ext::sh -c "touch ${canary}"`;
+  const cloneUrl = `ext::touch ${canary}`;
   await expect(syncMirror(place, { repositoryId: 7, cloneUrl }, forever)).rejects.toMatchObject({
     code: 'git_failed',
   });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -56,6 +56,14 @@ async function expectGone(): Promise<void> {
   await lock?.close();
 }
 
+const kinds = ['marked', 'inCopy', 'child'];
+
+/** Whether a child that wrote its number is alive; the number means something here only without containment. */
+function isAlive(kind: string): boolean {
+  const pid = Number(readFileSync(join(copy.paths.io, kind), 'utf8'));
+  return existsSync(`/proc/${pid}/exe`);
+}
+
 async function waitForFiles(...paths: string[]): Promise<void> {
   for (const path of paths)
     await vi.waitFor(() => expect(existsSync(path), path).toBe(true), { timeout: 30_000 });
@@ -80,14 +88,14 @@ describe.each(levels.map((one) => [one.level, one] as const))('at level %s', (le
 
   it('a stop interrupts, waits, then kills children of every kind', async () => {
     const stop = new AbortController();
-    const outside = join(copy.paths.io, 'outside-the-copy');
-    const argv = [process.execPath, program('stubborn.mjs'), outside, 'stay'];
+    const argv = [process.execPath, program('stubborn.mjs'), copy.paths.io, 'stay', ...kinds];
     const running = run(containment, argv, { signal: stop.signal, graceMs: 1_000 });
-    await waitForFiles(inCopy('ready'), inCopy('still-written'), outside);
+    await waitForFiles(inCopy('ready'), ...kinds.map((kind) => join(copy.paths.io, kind)));
     stop.abort('lease lost');
     expect((await running).ending).toEqual({ kind: 'stopped', why: 'lease lost' });
     expect(told).toEqual(['SIGINT stopped', 'SIGKILL stopped']);
     expect(existsSync(inCopy('interrupted'))).toBe(true);
+    if (level === 'none') for (const kind of kinds) expect(isAlive(kind), kind).toBe(false);
     await expectGone();
   });
 
@@ -99,11 +107,13 @@ describe.each(levels.map((one) => [one.level, one] as const))('at level %s', (le
   });
 
   it('an agent that exits and leaves daemons behind has none when the answer comes', async () => {
-    // Without containment, one that wiped its environment and holds nothing open cannot be found.
-    const unmarked = level === 'none' ? '' : join(copy.paths.io, 'x');
-    const argv = [process.execPath, program('stubborn.mjs'), unmarked];
+    // Without containment, an orphan with no trace at all cannot be found; these have one each.
+    const left = ['marked', 'inCopy'];
+    const script = '"$0" "$@"; while ! [ -s "$2/marked" -a -s "$2/inCopy" ]; do sleep 0.01; done';
+    const argv = ['/bin/sh', '-c', script, process.execPath, program('stubborn.mjs'), copy.paths.io, ...left];
     const result = await run(containment, argv);
     expect(result.ending).toEqual({ kind: 'exit', code: 0 });
+    if (level === 'none') for (const kind of left) expect(isAlive(kind), kind).toBe(false);
     await expectGone();
   });
 

@@ -89,7 +89,18 @@ describe('a note', () => {
 
   it('for missing criteria proposes the task list that was found', () => {
     const text = words(parked('no_criteria', nothingYet, { open: [], found: ['Do this', 'Then\n``` that'] }));
+    expect(
+      words(parked('no_criteria', { ...nothingYet, detail: 'Do this\nThen' }, { found: ['Do this'] })),
+    ).not.toContain('```text');
     expect(text).toContain('## Acceptance criteria\n\n- [ ] Do this\n- [ ] Then ``` that\n```');
+  });
+
+  it('tells a short detail after the sentence, and folds a long one', () => {
+    expect(words(parked('disk', { detail: 'no space left' }))).toContain('is kept. No space left.');
+    expect(words(parked('disk', { detail: 'first\n```\nsecond' }))).toContain('````text\nfirst\n```\nsecond');
+    expect(words(parked('unreadable_body', { detail: 'too_deep' }))).toContain(
+      'nests quotes, lists or marks',
+    );
   });
 
   it('shows the verdicts, what is open and why, and evidence by standing', () => {
