@@ -20,7 +20,6 @@ import { toLaneError } from './store/answers.ts';
 import { makeDeliveries } from './store/deliveries.ts';
 import { makeIntents, makeLooseEffects, makeTaskEffects } from './store/effects.ts';
 import { makeIssues } from './store/issues.ts';
-import { makeLedger } from './store/ledger.ts';
 import { makeTaskVerbs } from './task-verbs.ts';
 import type { Engine } from './verbs.ts';
 
@@ -137,8 +136,7 @@ function makeStreamVerbs({ spaceFor }: Doors): Pick<Engine, 'effects' | 'loose' 
       put: async (caller, key, value) => intentsOf(caller).put(key, value),
     },
     ledger: {
-      read: async (caller, ns, afterId, count) =>
-        makeLedger(spaceFor(caller, ns).redis, ns).read(afterId, count),
+      read: async (caller, ns, afterId, count) => spaceFor(caller, ns).ledger.read(afterId, count),
     },
   };
 }

@@ -1,8 +1,66 @@
-/** The engine's public face: what app and workers may import of it, beside errors, namespaces and records. */
+/** What the engine shows to the shell: explicit, and the only door into lanes/. */
+
 export { createEngine, type EngineOptions } from './engine.ts';
+export { isLaneError, isLaneErrorCode, LaneError, type LaneErrorCode } from './errors.ts';
+export {
+  type Caller,
+  githubNamespace,
+  grantedNamespaces,
+  intakeNamespace,
+  makeCaller,
+  makeRegistry,
+  type Namespace,
+  type Registry,
+} from './namespaces.ts';
 export type { Kept } from './queue/hold.ts';
 export type { Hold, ServeOptions, Serving } from './queue/serve.ts';
+export { type Actor, type IssueRef, namespaceSchema } from './records/common.ts';
+export {
+  filledLaneSchema,
+  type Lane,
+  type OperatorFile,
+  operatorFileSchema,
+  type RepositoryFile,
+  repositoryFileSchema,
+} from './records/config.ts';
+export type { Criterion } from './records/criteria.ts';
+export type { Disposition, Dispositions } from './records/dispositions.ts';
+export type { CloseEffect, LooseEffect, NoteEffect, TaskEffect } from './records/effects.ts';
+export {
+  type HostRequest,
+  type HostResponse,
+  hostRequestSchema,
+  hostResponseSchema,
+} from './records/host.ts';
+export type { Decision, Delivery, IssueRecord } from './records/issues.ts';
+export type { Lease, RunInput } from './records/runs.ts';
+export { liveStates, type NewTask, type ParkReason, parkReasonSchema, type Task } from './records/tasks.ts';
+export { type Ticks, ticksBetween } from './rules/attest.ts';
+export {
+  type CommandAnswer,
+  type CommandProblem,
+  type IssueCheck,
+  type ParsedCommand,
+  type Plan,
+  parseCommands,
+  planCommand,
+} from './rules/commands/index.ts';
+export { matchCriteria, type ReadCriterion } from './rules/criteria/index.ts';
+export { type GateAnswer, gate } from './rules/gate.ts';
+export { stripHidden } from './rules/hidden.ts';
+export { decideClose } from './rules/intake/closed.ts';
+export { decideEdit } from './rules/intake/edited.ts';
+export { type Intake, intake, type Sender, screen, senderCounts } from './rules/intake/index.ts';
+export { makeMinter } from './rules/intake/minting.ts';
+export { type BodyReading, foundInstead, judgeReading } from './rules/intake/reading.ts';
+export { type IntakeReason, sentenceOf } from './rules/intake/reasons.ts';
+export { type EffectiveLane, effectiveLane, fillLane, sameLabel } from './rules/lanes.ts';
 export { type Credential, checkRedis, openRedis } from './store/connect.ts';
 export { type EmbeddedOptions, type EmbeddedRedis, startEmbeddedRedis } from './store/embedded.ts';
 export type { Claim } from './store/tasks.ts';
 export type { Engine, Repaired, TaskVerbs } from './verbs.ts';
+export { probeContainment } from './work/containment.ts';
+export type { HostPort } from './work/host-port.ts';
+export { superviseRun } from './work/supervisor.ts';
+export { type RunningWorker, runWorker } from './work/worker-loop.ts';
+export { openWorkplace } from './work/workplace.ts';

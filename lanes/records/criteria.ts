@@ -14,6 +14,8 @@ export const criterionSchema = z.strictObject({
   label: z.string().optional(),
   group: z.string().optional(),
   detail: z.array(z.string()).optional(),
+  /** An HTML comment in the item that an earlier reading had too. */
+  marker: z.string().max(65_536).optional(),
   /** True once its line is gone from the issue. It still needs a disposition. */
   removed: z.boolean(),
 });

@@ -39,6 +39,11 @@ export const issueRecordSchema = z.strictObject({
   bodyHash: sha256Schema.optional(),
   /** Once, a close by somebody else with criteria open is undone; this remembers it, by the time of that close. */
   reopenedFor: z.string().optional(),
+  /**
+   * Lane -> GitHub's time of the look at which a label set until then was decided about. The label scan leaves those
+   * alone: a reopened issue that still has its label is not a new order.
+   */
+  labelsSeen: z.record(z.string(), z.string()).optional(),
   decisions: z.array(decisionSchema).max(50),
 });
 export type IssueRecord = z.infer<typeof issueRecordSchema>;

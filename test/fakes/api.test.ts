@@ -54,18 +54,6 @@ test('a comment takes reactions of its own', async () => {
   expect(listed.data[0]?.reactions).toMatchObject({ '-1': 1, total_count: 1 });
 });
 
-test.each([
-  ['maria', 'admin', 'admin', { admin: true, maintain: true, push: true, triage: true, pull: true }],
-  ['mateo', 'write', 'maintain', { admin: false, maintain: true, push: true, triage: true, pull: true }],
-  ['wanda', 'write', 'write', { admin: false, maintain: false, push: true, triage: true, pull: true }],
-  ['tariq', 'read', 'triage', { admin: false, maintain: false, push: false, triage: true, pull: true }],
-  ['sven', 'read', 'read', { admin: false, maintain: false, push: false, triage: false, pull: true }],
-])('the permission of %s reads %s, its role %s', async (username, permission, role_name, permissions) => {
-  const app = await installed();
-  const { data } = await app.rest.repos.getCollaboratorPermissionLevel({ ...at, username });
-  expect(data).toMatchObject({ permission, role_name, user: { login: username, permissions } });
-});
-
 test('texts over their limits are 422, at the limit they are taken', async () => {
   const issue = await openIssue();
   const admin = as('admin');

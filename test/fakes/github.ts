@@ -34,6 +34,8 @@ import { tokenRoutes } from './github/tokens.ts';
 import type { WebhookFault } from './github/webhookfaults.ts';
 import { makeWorld, type World } from './github/world.ts';
 
+export type { MadeRepo } from './github/controls.ts';
+
 export interface GitHubOptions {
   /** Default 0: any free port of 127.0.0.1. */
   port?: number;

@@ -3,7 +3,6 @@
  *
  * Prints one JSON line and stays until SIGINT or SIGTERM. It starts with the public repository `acme/widgets`.
  */
-import { once } from 'node:events';
 import { Command, InvalidArgumentError } from 'commander';
 import { startGitHub } from './github.ts';
 
@@ -38,5 +37,9 @@ await github.createRepo({ owner: 'acme', name: 'widgets', files });
 const { url, gitUrl, appId, privateKey, webhookSecret, token } = github;
 process.stdout.write(`${JSON.stringify({ url, gitUrl, appId, privateKey, webhookSecret, token })}\n`);
 
-await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+// The listeners stay: where only execa's own is left while git runs, it ends the process by the signal.
+await new Promise((resolve) => {
+  process.on('SIGINT', resolve);
+  process.on('SIGTERM', resolve);
+});
 await github.close();

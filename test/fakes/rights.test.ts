@@ -23,6 +23,18 @@ async function openIssue(labels: string[] = []) {
   return { ...at, issue_number: data.number };
 }
 
+test.each([
+  ['maria', 'admin', 'admin', { admin: true, maintain: true, push: true, triage: true, pull: true }],
+  ['mateo', 'write', 'maintain', { admin: false, maintain: true, push: true, triage: true, pull: true }],
+  ['wanda', 'write', 'write', { admin: false, maintain: false, push: true, triage: true, pull: true }],
+  ['tariq', 'read', 'triage', { admin: false, maintain: false, push: false, triage: true, pull: true }],
+  ['sven', 'read', 'read', { admin: false, maintain: false, push: false, triage: false, pull: true }],
+])('the permission of %s reads %s, its role %s', async (username, permission, role_name, permissions) => {
+  const app = await installed();
+  const { data } = await app.rest.repos.getCollaboratorPermissionLevel({ ...at, username });
+  expect(data).toMatchObject({ permission, role_name, user: { login: username, permissions } });
+});
+
 test('a stranger has no permission on a private repository, and cannot see it', async () => {
   const { name } = await github.createRepo({ owner: 'acme', name: `hidden-${repos}`, private: true });
   const hidden = { owner: 'acme', repo: name };
@@ -31,6 +43,7 @@ test('a stranger has no permission on a private repository, and cannot see it', 
   expect(data).toMatchObject({ permission: 'none', user: { permissions: { pull: false, triage: false } } });
   expect(await statusOf(as('stranger').repos.get(hidden))).toBe(404);
   expect(await statusOf(as('stranger').issues.listForRepo(hidden))).toBe(404);
+  expect(await statusOf(as('stranger').issues.listLabelsForRepo(hidden))).toBe(404);
   expect((await as('triager').repos.get(hidden)).data.permissions).toMatchObject({
     triage: true,
     push: false,

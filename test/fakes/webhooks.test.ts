@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { numberAt, objectsIn, textAt } from './github/call.ts';
+import { closeServer } from './github/server.ts';
 import { type GitHubStandIn, startGitHub } from './github.ts';
-import { appClient, type Receiver, startReceiver } from './support.ts';
+import { appClient, type Receiver, startReceiver, statusOf } from './support.ts';
 
 let github: GitHubStandIn;
 let receiver: Receiver;
@@ -45,6 +48,44 @@ test('an issue opened with two labels sends opened and one labeled for each, sig
   });
   expect(labeled?.headers['x-github-hook-installation-target-id']).toBe(String(github.appId));
   expect(labeled?.headers['x-github-hook-installation-target-type']).toBe('integration');
+});
+
+test('a delivery waits until the one before it has been answered', async () => {
+  const answers: Array<() => void> = [];
+  const arrived: string[] = [];
+  const slow = createServer((request, response) => {
+    arrived.push(String(request.headers['x-github-delivery']));
+    answers.push(() => response.end());
+  }).listen(0, '127.0.0.1');
+  await once(slow, 'listening');
+  const bound = slow.address();
+  github.setHookUrl(`http://127.0.0.1:${typeof bound === 'object' ? bound?.port : 0}/`);
+  await admin().issues.create({ ...at, title: 'A', labels: ['bug'] });
+  await expect.poll(() => arrived.length, { timeout: 30_000 }).toBe(1);
+  await admin().issues.listForRepo(at);
+  expect(arrived.length).toBe(1);
+  answers[0]?.();
+  await expect.poll(() => arrived.length, { timeout: 30_000 }).toBe(2);
+  answers[1]?.();
+  await github.settle();
+  await closeServer(slow);
+});
+
+test('settling waits for what deliveries set off, too', async () => {
+  const arrived: string[] = [];
+  const answering = createServer(async (request, response) => {
+    arrived.push(String(request.headers['x-github-event']));
+    if (arrived.length < 3) await admin().issues.createComment({ ...at, issue_number: 1, body: 'x' });
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(answering, 'listening');
+  const bound = answering.address();
+  github.setHookUrl(`http://127.0.0.1:${typeof bound === 'object' ? bound?.port : 0}/`);
+  await admin().issues.create({ ...at, title: 'A' });
+  await github.settle();
+  expect(arrived).toEqual(['issues', 'issue_comment', 'issue_comment']);
+  expect(github.deliveries().at(-1)?.statusCode).toBe(200);
+  await closeServer(answering);
 });
 
 test('the timeline of an issue opened with a label names who set it', async () => {
@@ -110,6 +151,7 @@ test('installing, selecting repositories and uninstalling tell the App, and kill
   const installed = github.octokit(data.token);
   const listed = await installed.apps.listReposAccessibleToInstallation();
   expect(listed.data.repositories.map((repo) => repo.name)).toEqual([one.name]);
+  expect(await statusOf(installed.issues.create({ owner: 'globex', repo: two.name, title: 'A' }))).toBe(403);
   await github.installing.selectRepos('globex', [two]);
   await github.installing.uninstall('globex');
   await expect(installed.apps.listReposAccessibleToInstallation()).rejects.toMatchObject({ status: 401 });
@@ -154,6 +196,10 @@ test('a failed delivery is listed by status, and sent again under the same GUID'
   await github.settle();
   const again = receiver.received.at(-1);
   expect(again).toMatchObject({ guid: last?.guid, name: 'issues.labeled', signed: true });
+  const good = await app.rest.apps.listWebhookDeliveries({ status: 'success', per_page: 1 });
+  expect(good.data[0]).toMatchObject({ guid: last?.guid, redelivery: true, status_code: 202 });
+  const still = await app.rest.apps.listWebhookDeliveries({ status: 'failure', per_page: 1 });
+  expect(still.data[0]?.id).toBe(last?.id);
   const full = await app.rest.apps.getWebhookDelivery({ delivery_id: last?.id ?? 0 });
   expect(full.data.request.payload).toMatchObject({ action: 'labeled' });
 });
@@ -175,7 +221,9 @@ test('deliveries are dropped, doubled, reordered and late only when a fault asks
   github.webhookFault({ event: 'issues.opened', kind: 'delay', delayMs: 30 });
   await open();
   await github.settle();
-  expect(receiver.names()).toEqual(['issues.labeled', 'issues.opened']);
+  const sent = github.deliveries().slice(-2);
+  expect(sent.map((one) => one.action)).toEqual(['labeled', 'opened']);
+  expect(receiver.received).toHaveLength(2);
   receiver.received.length = 0;
   await open();
   await github.settle();

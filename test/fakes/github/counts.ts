@@ -1,8 +1,6 @@
 /**
  * What was asked of GitHub: a count by kind, Apps and people apart, and a bounded log of requests.
  */
-import type { Caller } from './call.ts';
-
 export interface Counts {
   token_mint: number;
   git: number;
@@ -27,6 +25,7 @@ export type Side = 'apps' | 'people';
 export interface RequestEntry {
   method: string;
   path: string;
+  /** 0 until it is answered, and for ever if the connection was cut. */
   status: number;
   kind: RequestKind;
   side: Side;
@@ -56,9 +55,15 @@ export function kindOf(method: string, path: string): RequestKind {
   return found?.[0] ?? 'other';
 }
 
-/** Apps call with a JWT or an installation token; everybody else is people. */
-export function sideOf(caller: Caller): Side {
-  return caller.kind === 'app' || caller.kind === 'installation' ? 'apps' : 'people';
+/**
+ * Apps call with a JWT or an installation token, people with a personal token or none. Git without a token is taken for
+ * an App at work.
+ */
+export function sideOf(authorization: string | undefined, git: boolean): Side {
+  const [, basic] = /^basic\s+(\S+)$/i.exec(authorization ?? '') ?? [];
+  const credential = basic ? Buffer.from(basic, 'base64').toString('utf8') : authorization;
+  if (!credential) return git ? 'apps' : 'people';
+  return /(^|[\s:])(ghs_|eyJ)/.test(credential) ? 'apps' : 'people';
 }
 
 const keptRequests = 5_000;

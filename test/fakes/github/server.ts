@@ -8,7 +8,7 @@ import { passOn, repoFacts, visible } from './access.ts';
 import type { Answer, Call, Caller, Route } from './call.ts';
 import { at, Refusal } from './call.ts';
 import { callerOf } from './callers.ts';
-import { kindOf, type RequestLog, type Side, sideOf } from './counts.ts';
+import { kindOf, type RequestLog, sideOf } from './counts.ts';
 import { badGateway, type Faults, type FaultWish, secondaryLimit } from './faults.ts';
 import { type GitHttp, gitRequestOf } from './githttp.ts';
 import { presentPath, withoutPrefix } from './paths.ts';
@@ -63,46 +63,50 @@ async function handle(
   const asked = askedOf(request);
   const control = asked.path.startsWith('/_control/');
   const fault = control ? undefined : rooms.faults.take(asked.method, asked.path);
-  const git = gitRequestOf(asked.path, asked.query.slice(1));
-  let side: Side = git ? sideOfGit(request) : 'people';
-  const note = (status: number) =>
-    control || rooms.log.add({ ...asked, status, side, kind: kindOf(asked.method, asked.path) });
+  const side = sideOf(request.headers.authorization, gitRequestOf(asked.path, '') !== undefined);
+  const { method, path } = asked;
+  const entry = { method, path, status: 0, side, kind: kindOf(method, path) };
+  if (!control) rooms.log.add(entry);
   if (fault?.kind === 'drop') {
-    note(0);
     request.socket.destroy();
     return;
   }
   try {
-    refuseBefore(fault);
-    if (git) {
-      await rooms.git.serve(git, request, response);
-      note(response.statusCode);
-      return;
-    }
-    const caller = callerOf(rooms.world, request.headers);
-    side = sideOf(caller);
-    const answer = await answerTo(rooms.world, match, asked, caller, request);
-    if (fault?.kind === 'slow') await wait(fault.delayMs ?? 1_000, undefined, { signal: rooms.closing });
-    if (fault?.kind === '502_after_write') throw badGateway();
-    note(send(request, response, answer));
+    entry.status = await serve(rooms, match, { asked, fault, request, response });
   } catch (error) {
-    note(send(request, response, failure(error)));
+    entry.status = send(request, response, failure(error));
   }
+}
+
+interface Exchange {
+  asked: Asked;
+  fault: FaultWish | undefined;
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+/** Answers one request and gives back the status. */
+async function serve(
+  rooms: Rooms,
+  match: Match,
+  { asked, fault, request, response }: Exchange,
+): Promise<number> {
+  refuseBefore(fault);
+  const git = gitRequestOf(asked.path, asked.query.slice(1));
+  if (git) {
+    await rooms.git.serve(git, request, response);
+    return response.statusCode;
+  }
+  const caller = callerOf(rooms.world, request.headers);
+  const answer = await answerTo(rooms.world, match, asked, caller, request);
+  if (fault?.kind === 'slow') await wait(fault.delayMs ?? 1_000, undefined, { signal: rooms.closing });
+  if (fault?.kind === '502_after_write') throw badGateway();
+  return send(request, response, answer);
 }
 
 function refuseBefore(fault: FaultWish | undefined): void {
   if (fault?.kind === '502_before') throw badGateway();
   if (fault?.kind === '403_retry_after') throw secondaryLimit(fault.retryAfterS ?? 1);
-}
-
-/** A personal token in git's credentials is a person; anything else is taken for an App at work. */
-function sideOfGit(request: IncomingMessage): Side {
-  const [, basic] = /^basic\s+(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-  return Buffer.from(basic ?? '', 'base64')
-    .toString('utf8')
-    .includes(':ghp_')
-    ? 'people'
-    : 'apps';
 }
 
 async function answerTo(

@@ -1,0 +1,50 @@
+/**
+ * The broker: effects -> GitHub. It reads what has been decided and not yet delivered, and delivers it in order for
+ * each task, paced for each installation. What fails in doubt or for a limit stays and is tried again; nothing is
+ * dropped that GitHub might still take.
+ */
+import { type Loop, makeLoop } from '../loop.ts';
+import { makeCloser } from './close.ts';
+import { type Job, waitingJobs } from './jobs.ts';
+import { makeLooseDelivery } from './loose.ts';
+import { makePace } from './pace.ts';
+import type { BrokerDeps } from './port.ts';
+import { makePoster } from './post.ts';
+import { makeRunner } from './runner.ts';
+
+export interface Broker extends Loop {
+  /** One pass over all that waits; answers how many effects were delivered or given up. */
+  runOnce(): Promise<number>;
+}
+
+const idleMs = 250;
+
+function byInstallation(jobs: readonly Job[]): Map<number, Job[]> {
+  const grouped = new Map<number, Job[]>();
+  for (const job of jobs) {
+    const { installation } = job.issue;
+    const group = grouped.get(installation);
+    if (group) group.push(job);
+    else grouped.set(installation, [job]);
+  }
+  return grouped;
+}
+
+export function createBroker(deps: BrokerDeps): Broker {
+  const { desk } = deps;
+  const pace = makePace({ now: desk.now, sleep: deps.sleep });
+  const poster = makePoster(deps, pace);
+  const closer = makeCloser(deps, poster, pace);
+  const loose = makeLooseDelivery(deps, poster, pace);
+  const runner = makeRunner(desk, pace);
+
+  const runOnce = async (): Promise<number> => {
+    await poster.sweepTwins();
+    const jobs = await waitingJobs(deps, { poster, closer, loose });
+    const runs = [...byInstallation(jobs)].map(([installation, own]) => runner.run(installation, own));
+    return (await Promise.all(runs)).reduce((sum, count) => sum + count, 0);
+  };
+
+  const onError = (error: unknown): void => desk.log('error', 'the broker failed', { error: String(error) });
+  return { runOnce, ...makeLoop(runOnce, idleMs, onError) };
+}

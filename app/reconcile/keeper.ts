@@ -1,0 +1,48 @@
+/**
+ * The keeper: at start and every 30 s it ends leases that ran out and gives queued tasks their wake-ups, finishes
+ * admissions that stopped half-way, and frees issues whose task has ended.
+ */
+import { type Engine, intakeNamespace, type Namespace } from '../../lanes/index.ts';
+import { release } from '../hooks/desk/ending.ts';
+import type { Desk } from '../hooks/desk/port.ts';
+import { liveTask } from '../hooks/desk/records.ts';
+import { type Loop, makeLoop } from '../loop.ts';
+
+export interface KeeperDeps {
+  readonly desk: Desk;
+  readonly engine: Pick<Engine, 'repair'>;
+  /** The namespaces that hold tasks. */
+  readonly namespaces: readonly Namespace[];
+}
+
+export interface Keeper extends Loop {
+  runOnce(): Promise<void>;
+}
+
+const everyMs = 30_000;
+
+export function makeKeeper({ desk, engine, namespaces }: KeeperDeps): Keeper {
+  const repair = async (namespace: Namespace): Promise<void> => {
+    const { expired, woken } = await engine.repair(desk.caller(namespace), namespace);
+    if (expired.length + woken.length === 0) return;
+    const ids = (tasks: readonly { id: string }[]) => tasks.map((task) => task.id);
+    desk.log('info', 'the keeper moved tasks on', { namespace, expired: ids(expired), woken: ids(woken) });
+  };
+
+  const pointers = async (): Promise<void> => {
+    for (const record of await desk.engine.issues.live(desk.caller(intakeNamespace))) {
+      const task = await liveTask(desk, record);
+      if (task === null && record.pointer) await release(desk, record.issue, record.pointer.id);
+    }
+  };
+
+  const onError = (error: unknown): void => desk.log('error', 'the keeper failed', { error: String(error) });
+
+  const runOnce = async (): Promise<void> => {
+    // One namespace that fails must not keep the others from being repaired.
+    for (const namespace of namespaces) await repair(namespace).catch(onError);
+    await pointers();
+  };
+
+  return { runOnce, ...makeLoop(runOnce, everyMs, onError) };
+}
