@@ -96,7 +96,8 @@ async function ofBody(desk: Desk, task: Task, lane: Lane, issue: IssueSnapshot) 
   const before = await recordOf(desk, issue.ref);
   const approved = [task.approvedBodyHash, before?.bodyHash];
   if (!approved.includes(issue.bodyHash)) {
-    const detail = 'The body is not the one that was approved, and no permitted person is known to have edited it.';
+    const detail =
+      'The body is not the one that was approved, and no permitted person is known to have edited it.';
     return { verdict: { kind: 'park', reason: 'edited_after_approval', detail } as const, criteria: [] };
   }
   const outcome = await desk.readBody(issue.body);
@@ -159,7 +160,8 @@ export function makeHostPort(desk: Desk): AppHostPort {
       const first = ofIssue(issue, here);
       if (first.kind !== 'go') return refuse(desk, task, first);
       const lane = here?.narrowed;
-      if (!here || !lane || lane === 'unknown') return refuse(desk, task, { kind: 'cancel', reason: 'lane_off' });
+      if (!here || !lane || lane === 'unknown')
+        return refuse(desk, task, { kind: 'cancel', reason: 'lane_off' });
       if (!(await approverPermitted(desk, task, lane, issue))) {
         await addReaction(desk, issue.ref, 'confused', `approver:${task.id}`);
         return refuse(desk, task, { kind: 'cancel', reason: 'approver_not_permitted' });
@@ -170,7 +172,8 @@ export function makeHostPort(desk: Desk): AppHostPort {
     },
     async lookUp(lease, query) {
       const task = await heldTask(desk, lease);
-      if (task === null) return { found: false, how: 'The lease of this run is lost; nothing was looked up.' };
+      if (task === null)
+        return { found: false, how: 'The lease of this run is lost; nothing was looked up.' };
       return desk.github.lookUp(task.issue, query);
     },
   };
