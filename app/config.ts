@@ -3,18 +3,21 @@
  * nothing falls back to something weaker.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { z } from 'zod';
 import {
   type AppCredentials,
   readPrivateKey,
   readStoredCredentials,
   secretProblem,
 } from './config/credentials.ts';
+import {
+  type Environment,
+  type LogLevel,
+  readVariables,
+  unknownVariables,
+  type Variables,
+} from './config/environment.ts';
 import { ConfigError } from './config/problems.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What `lanekeeper start` runs on. */
 export interface ServerConfig {
@@ -39,58 +42,11 @@ export interface ServerConfig {
   readonly host: string;
   readonly port: number;
   readonly logLevel: LogLevel;
+  /** Files beside the data directory that no agent may see. */
+  readonly secretFiles: readonly string[];
   /** Allowed, but to be said at start. */
   readonly warnings: readonly string[];
 }
-
-const logLevelSchema = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']);
-export type LogLevel = z.infer<typeof logLevelSchema>;
-
-const urlOf = (...protocols: string[]) =>
-  z
-    .string()
-    .refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
-      error: `must be a URL that begins with ${protocols.map((one) => `${one}//`).join(' or ')}`,
-    })
-    .transform((text) => text.replace(/\/+$/, ''));
-
-const webUrl = urlOf('http:', 'https:');
-
-/** The variables of `start`, as DESIGN names them. An empty one counts as not set. */
-const environmentSchema = z.object({
-  APP_ID: z
-    .string()
-    .regex(/^[1-9]\d{0,15}$/, 'must be the number of the App')
-    .transform(Number)
-    .optional(),
-  PRIVATE_KEY: z.string().optional(),
-  PRIVATE_KEY_PATH: z.string().optional(),
-  WEBHOOK_SECRET: z.string().optional(),
-  WEBHOOK_PROXY_URL: webUrl.optional(),
-  GITHUB_API_URL: webUrl.default('https://api.github.com'),
-  GITHUB_SERVER_URL: urlOf('http:', 'https:', 'file:').default('https://github.com'),
-  LANES_REDIS_URL: urlOf('redis:', 'rediss:').optional(),
-  LANES_DATA_DIR: z.string().default('./var'),
-  LANES_CONFIG: z.string().optional(),
-  LANES_WORKER_NAME: z
-    .string()
-    .regex(/^[\w.:@-]{1,100}$/, 'must be 1 to 100 letters, digits, or any of _ . : @ -')
-    .default(() => hostname()),
-  LANES_PUBLIC_URL: webUrl.optional(),
-  LANES_NOTE_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
-  HOST: z
-    .string()
-    .regex(/^[\w.:[\]-]+$/, 'must be an address or a host name')
-    .default('127.0.0.1'),
-  PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, 'must be a number')
-    .transform(Number)
-    .refine((port) => port <= 65_535, 'must be at most 65535')
-    .default(3000),
-  LOG_LEVEL: logLevelSchema.default('info'),
-});
-type Variables = z.infer<typeof environmentSchema>;
 
 const defaultOperatorFile = './lanekeeper.yml';
 
@@ -99,14 +55,7 @@ const defaultOperatorFile = './lanekeeper.yml';
  * @throws LaneError `invalid_config` (a ConfigError) with one line for each thing that is wrong.
  */
 export function readServerConfig(env: Environment = process.env): ServerConfig {
-  const set = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
-  );
-  const parsed = environmentSchema.safeParse(set);
-  if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`));
-  }
-  const variables = parsed.data;
+  const variables = readVariables(env);
   const dataDir = resolve(variables.LANES_DATA_DIR);
   const problems: string[] = [];
   const credentials = readCredentials(variables, dataDir, problems);
@@ -126,8 +75,49 @@ export function readServerConfig(env: Environment = process.env): ServerConfig {
     host: variables.HOST,
     port: variables.PORT,
     logLevel: variables.LOG_LEVEL,
-    warnings: warningsFor(variables, set),
+    secretFiles: variables.PRIVATE_KEY_PATH === undefined ? [] : [resolve(variables.PRIVATE_KEY_PATH)],
+    warnings: warningsFor(variables, env),
   };
+}
+
+/** What the commands beside `start` need: where its data lies, and how notes are signed. */
+export interface LocalConfig {
+  readonly dataDir: string;
+  /** Null: the Redis that a running `start` keeps in the data directory. */
+  readonly redisUrl: string | null;
+  readonly operatorFile: string | null;
+  readonly workerName: string;
+  /** What the note key comes from; null where there is neither an explicit one nor a private key. */
+  readonly noteKey: { readonly explicit?: string | undefined; readonly privateKeyPem: string } | null;
+}
+
+/**
+ * Reads what the other commands need; the webhook secret is not among it.
+ * @throws LaneError `invalid_config` (a ConfigError) with one line for each thing that is wrong.
+ */
+export function readLocalConfig(env: Environment = process.env): LocalConfig {
+  const variables = readVariables(env);
+  const dataDir = resolve(variables.LANES_DATA_DIR);
+  const problems: string[] = [];
+  const operatorFile = findOperatorFile(variables.LANES_CONFIG, problems);
+  const noteKey = noteKeySource(variables, dataDir, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const { LANES_REDIS_URL: redisUrl = null, LANES_WORKER_NAME: workerName } = variables;
+  return { dataDir, redisUrl, operatorFile, workerName, noteKey };
+}
+
+function noteKeySource(variables: Variables, dataDir: string, problems: string[]): LocalConfig['noteKey'] {
+  const explicit = variables.LANES_NOTE_KEY;
+  if (explicit !== undefined) return { explicit, privateKeyPem: '' };
+  if (variables.PRIVATE_KEY !== undefined || variables.PRIVATE_KEY_PATH !== undefined) {
+    const privateKeyPem = readKey(variables, problems);
+    return privateKeyPem === null ? null : { privateKeyPem };
+  }
+  const stored = readStoredCredentials(dataDir);
+  if (stored === null) return null;
+  if (!('problems' in stored)) return { privateKeyPem: stored.privateKey };
+  problems.push(...stored.problems);
+  return null;
 }
 
 /** All of the App's variables, or none and what the set-up page stored. Half of them is a mistake. */
@@ -182,10 +172,8 @@ function findOperatorFile(asked: string | undefined, problems: string[]): string
   return null;
 }
 
-function warningsFor({ HOST: host }: Variables, set: Record<string, string | undefined>): string[] {
-  const known = new Set(Object.keys(environmentSchema.shape));
-  const unknown = Object.keys(set).filter((name) => name.startsWith('LANES_') && !known.has(name));
-  const warnings = unknown.map((name) => `${name} is not known here and is ignored.`);
+function warningsFor({ HOST: host }: Variables, env: Environment): string[] {
+  const warnings = unknownVariables(env).map((name) => `${name} is not known here and is ignored.`);
   if (!/^(?:127\.|localhost$|\[?::1\]?$)/.test(host)) {
     warnings.push(
       `HOST is ${host}: whoever reaches this machine reaches the server. Put TLS in front of it.`,
@@ -224,4 +212,20 @@ export function workerEnvironment(
     if (value !== undefined) chosen[name] = value;
   }
   return chosen;
+}
+
+/** Where a proxy or a company's certificate stands between us and GitHub; git reads both forms. */
+const networkNames = [
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'GIT_SSL_CAINFO',
+];
+
+/** The variables that git needs to reach GitHub from here. */
+export function networkEnvironment(env: Environment = process.env): Record<string, string> {
+  const names = networkNames.flatMap((name) => [name, name.toLowerCase()]);
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }

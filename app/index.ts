@@ -64,9 +64,13 @@ export function makeApp({ desk, labels, changed }: AppDeps): (app: Pick<Probot, 
     }
     app.on(
       'issue_comment.created',
-      handle('issue_comment.created', commentPayloadSchema, (payload, cause) => onComment(desk, payload, cause)),
+      handle('issue_comment.created', commentPayloadSchema, (payload, cause) =>
+        onComment(desk, payload, cause),
+      ),
     );
-    const installed = handle('installation', installationPayloadSchema, (payload) => onInstalled(labels, payload));
+    const installed = handle('installation', installationPayloadSchema, (payload) =>
+      onInstalled(labels, payload),
+    );
     app.on(['installation.created', 'installation.unsuspend', 'installation_repositories.added'], installed);
     const removed = handle('installation', installationPayloadSchema, (payload, cause) =>
       onRemoved(desk, payload, cause),

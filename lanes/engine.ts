@@ -20,7 +20,6 @@ import { toLaneError } from './store/answers.ts';
 import { makeDeliveries } from './store/deliveries.ts';
 import { makeIntents, makeLooseEffects, makeTaskEffects } from './store/effects.ts';
 import { makeIssues } from './store/issues.ts';
-import { makeLedger } from './store/ledger.ts';
 import { makeTaskVerbs } from './task-verbs.ts';
 import type { Engine } from './verbs.ts';
 
@@ -137,8 +136,7 @@ function makeStreamVerbs({ spaceFor }: Doors): Pick<Engine, 'effects' | 'loose' 
       put: async (caller, key, value) => intentsOf(caller).put(key, value),
     },
     ledger: {
-      read: async (caller, ns, afterId, count) =>
-        makeLedger(spaceFor(caller, ns).redis, ns).read(afterId, count),
+      read: async (caller, ns, afterId, count) => spaceFor(caller, ns).ledger.read(afterId, count),
     },
   };
 }
@@ -149,9 +147,12 @@ function makeIntakeVerbs(
 ): Pick<Engine, 'issues' | 'deliveries'> {
   const issuesOf = (caller: Caller): ReturnType<typeof makeIssues> =>
     makeIssues(spaceFor(caller, intakeNamespace).redis, intakeNamespace);
+  // One for all calls: it holds the deliveries that wait to be recorded together.
+  let deliveries: ReturnType<typeof makeDeliveries> | undefined;
   const deliveriesOf = (caller: Caller): ReturnType<typeof makeDeliveries> => {
     const { redis, blocking } = spaceFor(caller, intakeNamespace);
-    return makeDeliveries(redis, blocking, intakeNamespace, redeliverAfterMs);
+    deliveries ??= makeDeliveries(redis, blocking, intakeNamespace, redeliverAfterMs);
+    return deliveries;
   };
   return {
     issues: {

@@ -104,6 +104,16 @@ export const errorTable = {
     retryable: true,
     message: 'The isolation copy could not be made.',
   },
+  capture_failed: {
+    status: 500,
+    retryable: true,
+    message: 'The patch could not be taken out of the isolation copy. The copy and its work are kept.',
+  },
+  tree_not_ended: {
+    status: 500,
+    retryable: false,
+    message: 'Processes of the run could not be ended. Its copy is kept; end them by hand, then sweep.',
+  },
   git_failed: {
     status: 502,
     retryable: true,
@@ -158,4 +168,9 @@ export class LaneError extends Error {
 /** Whether `error` is a LaneError, with this code where one is given. */
 export function isLaneError(error: unknown, code?: LaneErrorCode): error is LaneError {
   return error instanceof LaneError && (code === undefined || error.code === code);
+}
+
+/** Whether a text that came from another process is a code of the table. */
+export function isLaneErrorCode(code: string): code is LaneErrorCode {
+  return Object.hasOwn(errorTable, code);
 }

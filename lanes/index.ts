@@ -1,12 +1,13 @@
 /** What the engine shows to the shell: explicit, and the only door into lanes/. */
 
 export { createEngine, type EngineOptions } from './engine.ts';
-export { isLaneError, LaneError, type LaneErrorCode } from './errors.ts';
+export { isLaneError, isLaneErrorCode, LaneError, type LaneErrorCode } from './errors.ts';
 export {
   type Caller,
   githubNamespace,
   grantedNamespaces,
   intakeNamespace,
+  makeCaller,
   makeRegistry,
   type Namespace,
   type Registry,
@@ -15,6 +16,7 @@ export type { Kept } from './queue/hold.ts';
 export type { Hold, ServeOptions, Serving } from './queue/serve.ts';
 export { type Actor, type IssueRef, namespaceSchema } from './records/common.ts';
 export {
+  filledLaneSchema,
   type Lane,
   type OperatorFile,
   operatorFileSchema,
@@ -24,6 +26,12 @@ export {
 export type { Criterion } from './records/criteria.ts';
 export type { Disposition, Dispositions } from './records/dispositions.ts';
 export type { CloseEffect, LooseEffect, NoteEffect, TaskEffect } from './records/effects.ts';
+export {
+  type HostRequest,
+  type HostResponse,
+  hostRequestSchema,
+  hostResponseSchema,
+} from './records/host.ts';
 export type { Decision, Delivery, IssueRecord } from './records/issues.ts';
 export type { Lease, RunInput } from './records/runs.ts';
 export { liveStates, type NewTask, type ParkReason, parkReasonSchema, type Task } from './records/tasks.ts';
@@ -51,3 +59,8 @@ export { type Credential, checkRedis, openRedis } from './store/connect.ts';
 export { type EmbeddedOptions, type EmbeddedRedis, startEmbeddedRedis } from './store/embedded.ts';
 export type { Claim } from './store/tasks.ts';
 export type { Engine, Repaired, TaskVerbs } from './verbs.ts';
+export { probeContainment } from './work/containment.ts';
+export type { HostPort } from './work/host-port.ts';
+export { superviseRun } from './work/supervisor.ts';
+export { type RunningWorker, runWorker } from './work/worker-loop.ts';
+export { openWorkplace } from './work/workplace.ts';

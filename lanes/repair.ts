@@ -11,6 +11,8 @@ import type { Repaired } from './verbs.ts';
 
 /** Ended tasks that a namespace keeps, so that an old issue can still be explained. */
 const keptEnded = 10_000;
+/** Ledger events that a namespace keeps in Redis. */
+const keptEvents = 100_000;
 
 export async function repair(space: Space, by: string): Promise<Repaired> {
   const moved = await endLeases(space, by);
@@ -21,6 +23,7 @@ export async function repair(space: Space, by: string): Promise<Repaired> {
       if (counted !== null) woken.push(counted);
     }
   await space.listing.forget(keptEnded);
+  await space.ledger.trim(keptEvents);
   return { expired: moved, woken };
 }
 

@@ -5,6 +5,7 @@ import { makeWakes, type Wakes } from './queue/wakes.ts';
 import { ask } from './store/answers.ts';
 import { makeRedisClock } from './store/clock.ts';
 import { openBlocking, openForQueue } from './store/connect.ts';
+import { type Ledger, makeLedger } from './store/ledger.ts';
 import { type Listing, makeListing } from './store/listing.ts';
 import { makeTaskStore, type TaskStore } from './store/tasks.ts';
 
@@ -14,6 +15,7 @@ export interface Space {
   readonly redis: Redis;
   readonly tasks: TaskStore;
   readonly listing: Listing;
+  readonly ledger: Ledger;
   /** The connection of blocking reads. */
   blocking(): Redis;
   /** A fresh connection for one BullMQ worker, which closes it. */
@@ -35,6 +37,7 @@ export function makeSpace(redis: Redis, ns: Namespace): Space {
     redis,
     tasks: makeTaskStore(redis, ns, makeRedisClock()),
     listing: makeListing(redis, ns),
+    ledger: makeLedger(redis, ns),
     blocking: () => {
       blocking ??= open(openBlocking(redis));
       return blocking;

@@ -2,13 +2,13 @@
  * The verbs on tasks: each authorizes its caller, asks a rule, and writes what the rule decided by one script. Where the
  * record changed in between, it is read again and the rule is asked again.
  */
-import { isLaneError, LaneError, type LaneErrorCode } from './errors.ts';
+import { isLaneError, LaneError } from './errors.ts';
 import type { Caller, Namespace } from './namespaces.ts';
-import { type Lease, type RunEnd, runEndSchema } from './records/runs.ts';
-import { liveStates, type NewTask, type Task, type TaskState, taskSchema } from './records/tasks.ts';
+import { type Lease, runEndSchema } from './records/runs.ts';
+import { liveStates, newTaskSchema, type Task, type TaskState, taskSchema } from './records/tasks.ts';
 import { admitted } from './rules/transitions/admit.ts';
 import { amend } from './rules/transitions/amend.ts';
-import type { Act, Move, Transition } from './rules/transitions/move.ts';
+import type { Act, Transition } from './rules/transitions/move.ts';
 import { cancel, park, resume } from './rules/transitions/people.ts';
 import { afterRun, handedBack } from './rules/transitions/run.ts';
 import { settle } from './rules/transitions/settle.ts';
@@ -41,16 +41,17 @@ export function makeTaskVerbs(deps: VerbDeps): TaskVerbs {
     async (caller: Caller, ns: Namespace, task: string, input: I & ByPerson): Promise<Task> => {
       const by = { by: caller.identity, actor: input.actor };
       return decide(spaceFor(caller, ns), task, null, by, { mode: 'any' }, (one, act) =>
-        rule(one, input, act),
+        sound(rule(one, input, act)),
       );
     };
 
   return {
-    async admit(caller, admission: NewTask) {
+    async admit(caller, admission) {
       const space = spaceFor(caller, admission.namespace);
+      const valid = newTaskSchema.safeParse(admission);
+      if (!valid.success) throw new LaneError('invalid_delivery', pathsOf(valid.error));
       const act = { by: caller.identity, nowMs: await space.tasks.now() };
-      const move = sound(admitted(admission, act), 'invalid_delivery');
-      const { task } = await space.tasks.admit(move, id());
+      const task = await space.tasks.admit(admitted(valid.data, act), id());
       if (task.state === 'queued') await wake(space, task);
       return task;
     },
@@ -83,19 +84,24 @@ export function makeTaskVerbs(deps: VerbDeps): TaskVerbs {
       if (renewed === null) throw new LaneError('lease_lost', lease.task);
       return renewed;
     },
-    async record(caller, lease, task, end: RunEnd) {
+    async record(caller, lease, task, end) {
       const space = leased(deps, caller, lease);
       if (task.id !== lease.task) throw new LaneError('lease_lost', lease.task);
       const valid = runEndSchema.safeParse(end);
       if (!valid.success) throw new LaneError('invalid_result', pathsOf(valid.error));
-      const rule: Rule = (one, act) => afterRun(one, valid.data, act);
-      const first = { task, epoch: lease.epoch };
-      return decide(space, task.id, first, { by: caller.identity }, { mode: 'held', lease }, rule);
+      const { data } = valid;
+      const from = { task, epoch: lease.epoch };
+      const by = { by: caller.identity };
+      return decide(space, task.id, from, by, { mode: 'held', lease }, (one, act) =>
+        afterRun(one, data, act),
+      );
     },
     async handBack(caller, lease, why) {
       const space = leased(deps, caller, lease);
-      const rule: Rule = (one, act) => handedBack(one, why, act);
-      return decide(space, lease.task, null, { by: caller.identity }, { mode: 'held', lease }, rule);
+      const by = { by: caller.identity };
+      return decide(space, lease.task, null, by, { mode: 'held', lease }, (one, act) =>
+        handedBack(one, why, act),
+      );
     },
     park: change(park),
     resume: change(resume),
@@ -130,12 +136,12 @@ export async function decide(
     if (from === null) throw new LaneError(gone, id);
     const transition = rule(from.task, { ...by, nowMs: await space.tasks.now() });
     if ('refused' in transition) throw new LaneError(transition.refused, transition.why);
-    const move = sound(transition, 'invalid_result');
-    const moved = await space.tasks.move(from, move, demand);
+    const moved = await space.tasks.move(from, transition, demand);
     if (moved === 'missing' || moved === 'lease_lost') throw new LaneError(gone, id);
     if (moved === 'moved') {
-      if (move.task.state === 'queued' && from.task.state !== 'queued') await wake(space, move.task);
-      return move.task;
+      const { task } = transition;
+      if (task.state === 'queued' && from.task.state !== 'queued') await wake(space, task);
+      return task;
     }
     from = await space.tasks.read(id);
     // The first answer to this record was lost on its way; it holds.
@@ -157,10 +163,10 @@ export async function wake(space: Space, task: Task): Promise<void> {
 }
 
 /** A record that could not be read back is not written: it would hold its task for ever. */
-function sound(move: Move, code: LaneErrorCode): Move {
-  const checked = taskSchema.safeParse(move.task);
-  if (!checked.success) throw new LaneError(code, pathsOf(checked.error));
-  return move;
+function sound(transition: Transition): Transition {
+  if ('refused' in transition) return transition;
+  const checked = taskSchema.safeParse(transition.task);
+  return checked.success ? transition : { refused: 'invalid_result', why: pathsOf(checked.error) };
 }
 
 /** Where a value is wrong; never the value. */

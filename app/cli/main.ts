@@ -1,15 +1,27 @@
 #!/usr/bin/env node
 /** The `lanekeeper` command. Data goes to stdout, everything else to stderr; exit 0 good, 1 found wrong, 2 bad usage. */
 import { Command, CommanderError } from 'commander';
+import { noteKey } from '../broker/note/index.ts';
+import { type LocalConfig, readLocalConfig } from '../config.ts';
 import { criteriaCommand } from './criteria.ts';
+import { noteCommand } from './note.ts';
+import { startCommand } from './start.ts';
 
-const commands = [criteriaCommand()];
+const commands = [
+  startCommand(),
+  criteriaCommand(),
+  noteCommand({ loadKeys: async () => noteKeys(readLocalConfig()) }),
+];
 
 const program = new Command('lanekeeper').description(
   'agents on labelled issues, in lanes with enforced ownership',
 );
 for (const command of commands) program.addCommand(command);
 for (const command of [program, ...commands]) command.exitOverride().showHelpAfterError();
+
+function noteKeys({ noteKey: source }: LocalConfig) {
+  return source === null ? [] : [noteKey(source)];
+}
 
 try {
   await program.parseAsync();

@@ -2,7 +2,7 @@
  * The keeper: at start and every 30 s it ends leases that ran out and gives queued tasks their wake-ups, finishes
  * admissions that stopped half-way, and frees issues whose task has ended.
  */
-import { intakeNamespace, type Engine, type Namespace } from '../../lanes/index.ts';
+import { type Engine, intakeNamespace, type Namespace } from '../../lanes/index.ts';
 import { release } from '../hooks/desk/ending.ts';
 import type { Desk } from '../hooks/desk/port.ts';
 import { liveTask } from '../hooks/desk/records.ts';

@@ -50,7 +50,8 @@ export function makeLabelKeeper({ desk, sleep }: LabelKeeperDeps): LabelKeeper {
     }
   };
 
-  const onError = (error: unknown): void => desk.log('error', 'creating labels failed', { error: String(error) });
+  const onError = (error: unknown): void =>
+    desk.log('error', 'creating labels failed', { error: String(error) });
   const loop = makeLoop(runOnce, everyMs, onError);
 
   return {

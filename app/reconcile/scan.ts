@@ -86,6 +86,7 @@ export function makeScan({ desk, labels }: ScanDeps): Scan {
     }
   };
 
-  const onError = (error: unknown): void => desk.log('error', 'the label scan failed', { error: String(error) });
+  const onError = (error: unknown): void =>
+    desk.log('error', 'the label scan failed', { error: String(error) });
   return { runOnce, ...makeLoop(runOnce, everyMs, onError) };
 }

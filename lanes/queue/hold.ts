@@ -23,7 +23,9 @@ export interface Renewing {
 
 /** Renews until stopped or lost. */
 export function keep(lease: Lease, renewing: Renewing): Kept {
-  const controller = new AbortController();
+  // Made when asked for: a signal costs more than the rest of a hold.
+  let controller: AbortController | undefined;
+  let lost: LaneError | undefined;
   let timer: NodeJS.Timeout | undefined;
   let deadline: NodeJS.Timeout | undefined;
 
@@ -34,7 +36,8 @@ export function keep(lease: Lease, renewing: Renewing): Kept {
   };
   const lose = (error: LaneError): void => {
     stop();
-    controller.abort(error);
+    lost = error;
+    controller?.abort(error);
   };
   // The store may be out of reach for longer than the lease lasts; then it has ended, whatever the store would say.
   const holdUntil = (fromMs: number): void => {
@@ -62,7 +65,14 @@ export function keep(lease: Lease, renewing: Renewing): Kept {
 
   holdUntil(performance.now());
   again();
-  return { signal: controller.signal, stop };
+  return {
+    get signal() {
+      controller ??= new AbortController();
+      if (lost !== undefined) controller.abort(lost);
+      return controller.signal;
+    },
+    stop,
+  };
 }
 
 function asLost(error: unknown): LaneError {

@@ -66,11 +66,12 @@ export const operatorFileSchema = z.strictObject({
 export type OperatorFile = z.infer<typeof operatorFileSchema>;
 
 /** A lane with its defaults filled in. */
-export type Lane = Omit<z.infer<typeof laneSchema>, 'label' | 'namespace'> & {
-  readonly name: string;
-  readonly label: string;
-  readonly namespace: z.infer<typeof namespaceSchema>;
-};
+export const filledLaneSchema = laneSchema.extend({
+  name: laneNameSchema,
+  label: labelSchema,
+  namespace: namespaceSchema,
+});
+export type Lane = z.infer<typeof filledLaneSchema>;
 
 const repositoryLaneSchema = z.strictObject({
   label: labelSchema.optional().describe('Another label for this lane in this repository.'),

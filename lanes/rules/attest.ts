@@ -20,7 +20,7 @@ export interface Ticks {
  */
 export function ticksBetween(before: readonly Box[], after: readonly Box[]): Ticks {
   const earlier = new Map(before.filter(isBox).map((box) => [box.id, box.checked]));
-  const boxes = after.filter((box) => isBox(box) && earlier.has(box.id));
+  const boxes = after.filter(isBox);
   return {
     ticked: boxes.filter(({ id, checked }) => checked && earlier.get(id) === false).map(({ id }) => id),
     unticked: boxes.filter(({ id, checked }) => !checked && earlier.get(id) === true).map(({ id }) => id),

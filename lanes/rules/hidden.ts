@@ -99,20 +99,25 @@ function kindOf(code: number): HiddenKind | null {
  * a page would not end it there either. Where two words would grow together a space stays, so that no new mark can form.
  */
 function stripComments(text: string, kinds: Set<HiddenKind>): string {
-  let out = '';
+  const kept: string[] = [];
+  let last = ' ';
+  const keep = (piece: string) => {
+    kept.push(piece);
+    last = piece.at(-1) ?? last;
+  };
   let at = 0;
   for (;;) {
     OPEN.lastIndex = at;
     const open = OPEN.exec(text);
-    if (!open) return out + text.slice(at);
+    keep(text.slice(at, open?.index));
+    if (!open) return kept.join('');
     kinds.add('html_comment');
-    out += text.slice(at, open.index);
     const close = open[0].startsWith('<') ? PLAIN_CLOSE : ANY_CLOSE;
     // HTML takes "<!-->" for a whole comment: the marks may share their dashes.
     close.lastIndex = open.index + open[0].length - 2;
     const end = close.exec(text);
-    if (!end) return out;
+    if (!end) return kept.join('');
     at = end.index + end[0].length;
-    if (/\S$/.test(out.slice(-1)) && /^\S/.test(text.slice(at, at + 1))) out += ' ';
+    if (/\S/.test(last) && /^\S/.test(text.slice(at, at + 1))) keep(' ');
   }
 }

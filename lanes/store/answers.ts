@@ -46,38 +46,44 @@ function whenReady(redis: Redis): Promise<void> {
 }
 
 /**
- * Asks Redis, for at most `withinMs`.
+ * Asks Redis, for at most `withinMs`. What has not been sent by then is not sent any more: the caller has been told.
  * @throws LaneError `store_unavailable` when it does not answer, `store_refused` when its ACL says no.
  */
-export async function ask<T>(
-  redis: Redis,
-  call: () => Promise<T>,
-  withinMs: number = answerWithinMs,
-): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  let over = false;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      over = true;
+export function ask<T>(redis: Redis, call: () => Promise<T>, withinMs: number = answerWithinMs): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      timedOut.over = true;
       reject(new LaneError('store_unavailable', `no answer in ${withinMs} ms`));
     }, withinMs);
+    const timedOut = { over: false };
+    sendTogether(redis);
+    (redis.status === 'ready' ? call() : callWhenReady(redis, call, timedOut)).then(
+      (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(toLaneError(error));
+      },
+    );
   });
-  const whenItIs = async (): Promise<T> => {
-    await ready(redis);
-    // The caller has been told that nothing was accepted: so nothing may be sent any more.
-    if (over) throw new LaneError('store_unavailable');
-    return await call();
-  };
-  try {
-    return await Promise.race([late, redis.status === 'ready' ? call() : whenItIs()]);
-  } catch (error) {
-    throw toLaneError(error);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
-async function ready(redis: Redis): Promise<void> {
+async function callWhenReady<T>(
+  redis: Redis,
+  call: () => Promise<T>,
+  timedOut: { over: boolean },
+): Promise<T> {
   if (redis.status === 'end') throw new Error('the connection is closed');
   await whenReady(redis);
+  if (timedOut.over) throw new LaneError('store_unavailable');
+  return await call();
+}
+
+/** Commands of one turn leave in one write: a system call for each would cost more than the commands. */
+function sendTogether({ stream }: Redis): void {
+  if (stream === undefined || stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }

@@ -12,7 +12,7 @@ const forVerbs: RedisOptions = {
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
-  enableAutoPipelining: true,
+  enableAutoPipelining: false,
   retryStrategy: reconnectMs,
   connectTimeout: 5_000,
 };

@@ -7,21 +7,13 @@ import { z } from 'zod';
 import type { Namespace } from '../namespaces.ts';
 import { type Delivery, deliverySchema } from '../records/issues.ts';
 import { answerWithinMs, ask } from './answers.ts';
-import { deadDeliveriesKey, deliveriesKey, guidKey } from './keys.ts';
+import { deadDeliveriesKey, deliveriesKey } from './keys.ts';
+import { makeRecorder } from './recorder.ts';
 import { makeScript, runScript } from './script.ts';
 import { toRecord } from './streams.ts';
 
 const group = 'intake';
-/** GitHub keeps deliveries for redelivery for three days; a GUID is remembered well beyond that. */
-const guidForMs = 8 * 24 * 3_600_000;
 const mostTries = 5;
-
-/** KEYS: guid, deliveries. ARGV: ms to remember, event, payload, received at, guid. Answers 1 if recorded. */
-const recordScript = makeScript(`
-if not redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1]) then return 0 end
-redis.call('XADD', KEYS[2], '*', 'guid', ARGV[5], 'event', ARGV[2], 'payload', ARGV[3], 'receivedAtMs', ARGV[4])
-return 1
-`);
 
 /** Defines `bury(id, why)`: an entry goes to the dead list, in the same step as it leaves the stream. */
 const luaBury = `
@@ -116,11 +108,7 @@ export function makeDeliveries(
   };
 
   return {
-    async record({ guid, event, payload, receivedAtMs }) {
-      const args = [guidForMs, event, payload, receivedAtMs, guid];
-      const made = await ask(redis, () => runScript(redis, recordScript, [guidKey(ns, guid), key], args));
-      return made === 1 ? 'recorded' : 'duplicate';
-    },
+    record: makeRecorder(redis, ns),
 
     async take(consumer, { count, blockMs }) {
       try {

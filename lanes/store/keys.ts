@@ -1,12 +1,11 @@
 /** Every key of a namespace. All begin with its prefix, so that no script can reach into another one. */
 import { keyPrefix, type Namespace } from '../namespaces.ts';
-import type { TaskState } from '../records/tasks.ts';
 
 /** The namespace's stamp, minted with its first task. A wiped store mints another. */
 export const epochKey = (ns: Namespace): string => `${keyPrefix(ns)}:epoch`;
 export const taskKey = (ns: Namespace, task: string): string => `${keyPrefix(ns)}:task:${task}`;
-/** Task ids by state. Scores in ms: queued by when it may start, running by the lease's end, others by last change. */
-export const stateKey = (ns: Namespace, state: TaskState): string => `${keyPrefix(ns)}:state:${state}`;
+/** Every task in one sorted set, by state and then by time: one write moves it, and it is never in two places. */
+export const statesKey = (ns: Namespace): string => `${keyPrefix(ns)}:states`;
 export const effectsKey = (ns: Namespace): string => `${keyPrefix(ns)}:effects`;
 export const ledgerKey = (ns: Namespace): string => `${keyPrefix(ns)}:ledger`;
 /** Marks a loose effect's key as used. */

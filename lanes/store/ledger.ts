@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { Namespace } from '../namespaces.ts';
 import { type TaskEvent, taskEventSchema } from '../records/ledger.ts';
+import { ask } from './answers.ts';
 import { ledgerKey } from './keys.ts';
 import { readStream } from './streams.ts';
 
@@ -13,6 +14,8 @@ export interface LedgerEntry {
 export interface Ledger {
   /** Events after `afterId` (`0` for all that are kept), oldest first. */
   read(afterId: string, count: number): Promise<LedgerEntry[]>;
+  /** Keeps about the newest `kept` events; the older ones are the archive's. */
+  trim(kept: number): Promise<void>;
 }
 
 export function makeLedger(redis: Redis, ns: Namespace): Ledger {
@@ -20,9 +23,17 @@ export function makeLedger(redis: Redis, ns: Namespace): Ledger {
     async read(afterId, count) {
       const entries = await readStream(redis, () => redis, ledgerKey(ns), afterId, { count });
       return entries.map(({ id, fields }) => {
-        const numbers = { run: Number(fields.run), fence: Number(fields.fence), atMs: Number(fields.atMs) };
-        return { id, event: taskEventSchema.parse({ ...fields, ...numbers, namespace: ns }) };
+        const [event, task, run, fence] = fields.event?.split(' ') ?? [];
+        // A stream's id begins with Redis's time in ms.
+        const atMs = Number(id.slice(0, id.indexOf('-')));
+        const { by, detail } = fields;
+        const numbers = { run: Number(run), fence: Number(fence), atMs };
+        return { id, event: taskEventSchema.parse({ event, namespace: ns, task, by, detail, ...numbers }) };
       });
+    },
+
+    async trim(kept) {
+      await ask(redis, () => redis.xtrim(ledgerKey(ns), 'MAXLEN', '~', kept));
     },
   };
 }

@@ -3,15 +3,16 @@ import type { Redis } from 'ioredis';
 import type { Namespace } from '../namespaces.ts';
 import { type Task, type TaskState, taskStateSchema } from '../records/tasks.ts';
 import { ask } from './answers.ts';
-import { stateKey, taskKey } from './keys.ts';
+import { statesKey, taskKey } from './keys.ts';
 import { fromFields, type StoredTask } from './record.ts';
+import { rankOf, scoresOf } from './scores.ts';
 import { runScript } from './script.ts';
 import { forgetScript } from './scripts/move.ts';
 import { taskFields } from './scripts/shared.ts';
 
 export type TaskCounts = Record<TaskState, number>;
 
-/** At most this many tasks of one state are listed, oldest first; of ended ones the newest. */
+/** At most this many tasks of one state are listed, oldest first; ended ones newest first. */
 const listed = 1_000;
 const pageSize = 200;
 const forgottenAtOnce = 500;
@@ -34,7 +35,8 @@ export function makeListing(redis: Redis, ns: Namespace): Listing {
     );
     return answers.map(fromFields).filter((stored) => stored !== null);
   };
-  const size = (state: TaskState): Promise<number> => ask(redis, () => redis.zcard(stateKey(ns, state)));
+  const key = statesKey(ns);
+  const size = (state: TaskState): Promise<number> => ask(redis, () => redis.zcount(key, ...scoresOf(state)));
 
   return {
     async counts() {
@@ -46,38 +48,43 @@ export function makeListing(redis: Redis, ns: Namespace): Listing {
     async list(states) {
       const found: Task[] = [];
       for (const state of states) {
+        const [from, to] = scoresOf(state);
         const ended = state === 'complete' || state === 'cancelled';
-        const [from, to] = ended ? [-listed, -1] : [0, listed - 1];
-        const ids = await ask(redis, () => redis.zrange(stateKey(ns, state), from, to));
+        const ids = await ask(redis, () =>
+          ended
+            ? redis.zrevrangebyscore(key, to, from, 'LIMIT', 0, listed)
+            : redis.zrangebyscore(key, from, to, 'LIMIT', 0, listed),
+        );
         for (const page of pages(ids)) for (const { task } of await readAll(page)) found.push(task);
       }
       return found;
     },
 
     async overdue(nowMs) {
-      const key = stateKey(ns, 'running');
-      return readAll(await ask(redis, () => redis.zrangebyscore(key, '-inf', nowMs, 'LIMIT', 0, pageSize)));
+      const scores = scoresOf('running', nowMs);
+      return readAll(await ask(redis, () => redis.zrangebyscore(key, ...scores, 'LIMIT', 0, pageSize)));
     },
 
     async *queued() {
-      for (const page of pages(await ask(redis, () => redis.zrange(stateKey(ns, 'queued'), 0, -1))))
+      for (const page of pages(await ask(redis, () => redis.zrangebyscore(key, ...scoresOf('queued')))))
         yield (await readAll(page)).map(({ task }) => task);
     },
 
     async forget(kept) {
       const excess = Math.min((await size('complete')) + (await size('cancelled')) - kept, forgottenAtOnce);
       if (excess <= 0) return 0;
-      const oldest = async (state: TaskState): Promise<{ state: TaskState; id: string; at: number }[]> => {
-        const flat = await ask(redis, () => redis.zrange(stateKey(ns, state), 0, excess - 1, 'WITHSCORES'));
-        return flat.flatMap((id, i) => (i % 2 === 0 ? [{ state, id, at: Number(flat[i + 1]) }] : []));
+      const oldest = async (state: 'complete' | 'cancelled'): Promise<{ id: string; atMs: number }[]> => {
+        const limit = ['WITHSCORES', 'LIMIT', 0, excess] as const;
+        const flat = await ask(redis, () => redis.zrangebyscore(key, ...scoresOf(state), ...limit));
+        return flat.flatMap((id, i) =>
+          i % 2 === 0 ? [{ id, atMs: Number(flat[i + 1]) - rankOf(state) }] : [],
+        );
       };
       const ended = [...(await oldest('complete')), ...(await oldest('cancelled'))];
-      const going = ended.sort((a, b) => a.at - b.at).slice(0, excess);
-      for (const state of ['complete', 'cancelled'] as const) {
-        const ids = going.filter((item) => item.state === state).map(({ id }) => id);
-        const keys = [stateKey(ns, state), ...ids.map((id) => taskKey(ns, id))];
-        if (ids.length > 0) await ask(redis, () => runScript(redis, forgetScript, keys, ids));
-      }
+      const going = ended.sort((a, b) => a.atMs - b.atMs).slice(0, excess);
+      const ids = going.map(({ id }) => id);
+      const keys = [key, ...ids.map((id) => taskKey(ns, id))];
+      await ask(redis, () => runScript(redis, forgetScript, keys, ids));
       return going.length;
     },
   };

@@ -4,14 +4,16 @@
  */
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { LaneError } from '../errors.ts';
 import type { Namespace } from '../namespaces.ts';
 import type { Lease } from '../records/runs.ts';
 import { type Task, type TaskState, taskStateSchema } from '../records/tasks.ts';
 import type { Move } from '../rules/transitions/move.ts';
 import { ask } from './answers.ts';
 import type { RedisClock } from './clock.ts';
-import { effectsKey, epochKey, ledgerKey, stateKey, taskKey } from './keys.ts';
-import { fromFields, type StoredTask, toFields } from './record.ts';
+import { effectsKey, epochKey, ledgerKey, statesKey, taskKey } from './keys.ts';
+import { assemble, fromFields, leaseText, type StoredTask, toDoc, toHead } from './record.ts';
+import { rankOf, scoreOf } from './scores.ts';
 import { runScript, type Script } from './script.ts';
 import { admitScript } from './scripts/admit.ts';
 import { claimScript } from './scripts/claim.ts';
@@ -33,20 +35,12 @@ export type LeaseDemand =
   | { readonly mode: 'held'; readonly lease: Lease }
   | { readonly mode: 'ended' | 'any' };
 
-const movedSchema = z.tuple([z.enum(['moved', 'missing', 'lease_lost', 'already', 'conflict']), z.number()]);
-export type Moved = z.infer<typeof movedSchema>[0];
-
-const numbersSchema = z.tuple([z.number(), z.number()]);
-const admittedSchema = z.tuple([z.number(), z.number(), z.unknown()]);
-const claimAnswerSchema = z.tuple([
-  z.union([z.literal('claimed'), z.literal('missing'), taskStateSchema]),
-  z.number(),
-  z.unknown(),
-]);
+const movedSchema = z.enum(['moved', 'missing', 'lease_lost', 'already', 'conflict']);
+export type Moved = z.infer<typeof movedSchema>;
 
 export interface TaskStore {
   /** Makes the record unless it is there; answers with the one that is there. */
-  admit(move: Move, freshEpoch: string): Promise<{ task: Task; made: boolean }>;
+  admit(move: Move, freshEpoch: string): Promise<Task>;
   read(id: string): Promise<StoredTask | null>;
   claim(id: string, worker: string, leaseId: string, ttlMs: number): Promise<Claim>;
   /** Whether the lease is held; notes in the ledger that its run has begun. */
@@ -62,84 +56,80 @@ export interface TaskStore {
 }
 
 export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): TaskStore {
-  const run = (script: Script, keys: string[], args: (string | number)[]): Promise<unknown> =>
-    ask(redis, () => runScript(redis, script, keys, args));
-  const scoreOf = (task: Task): number => (task.state === 'queued' ? task.notBeforeMs : task.changedAtMs);
+  /** Runs a script whose second answer (or only one) is Redis's time. */
+  async function run(script: Script, keys: string[], args: (string | number)[]): Promise<unknown[]> {
+    const answer = await ask(redis, () => runScript(redis, script, keys, args));
+    if (!Array.isArray(answer)) throw new LaneError('store_unavailable', 'a script gave no answer');
+    clock.observe(Number(answer[1]));
+    return answer;
+  }
+
+  async function read(id: string): Promise<StoredTask | null> {
+    return fromFields(await ask(redis, () => redis.hmget(taskKey(ns, id), ...taskFields)));
+  }
 
   return {
-    async admit(move, freshEpoch) {
-      const { task, effects, event } = move;
-      const keys = [
-        taskKey(ns, task.id),
-        epochKey(ns),
-        stateKey(ns, task.state),
-        effectsKey(ns),
-        ledgerKey(ns),
-      ];
-      const head = [task.id, scoreOf(task), freshEpoch, event.by, event.detail];
-      const args = [
-        ...head,
-        effects.length,
-        ...effects.map((effect) => JSON.stringify(effect)),
-        ...toFields(task),
-      ];
-      const [made, now, fields] = admittedSchema.parse(await run(admitScript, keys, args));
-      clock.observe(now);
-      return { task: fromFields(fields)?.task ?? task, made: made === 1 };
-    },
+    read,
 
-    async read(id) {
-      return fromFields(await ask(redis, () => redis.hmget(taskKey(ns, id), ...taskFields)));
+    async admit({ task, effects, event }, freshEpoch) {
+      const keys = [taskKey(ns, task.id), epochKey(ns), statesKey(ns), effectsKey(ns), ledgerKey(ns)];
+      const [made] = await run(admitScript, keys, [
+        ...[task.id, scoreOf(task), freshEpoch, event.by, event.detail, toDoc(task), toHead(task, '')],
+        ...effects.map((effect) => JSON.stringify(effect)),
+      ]);
+      return made === 1 ? task : ((await read(task.id))?.task ?? task);
     },
 
     async claim(id, worker, leaseId, ttlMs) {
-      const keys = [taskKey(ns, id), stateKey(ns, 'queued'), stateKey(ns, 'running'), ledgerKey(ns)];
-      const answer = await run(claimScript, keys, [id, worker, leaseId, ttlMs]);
-      const [kind, nowMs, rest] = claimAnswerSchema.parse(answer);
-      clock.observe(nowMs);
-      if (kind !== 'claimed') return { kind: 'not_claimable', state: kind, notBeforeMs: Number(rest), nowMs };
-      const task = fromFields(rest)?.task;
-      if (task?.lease === undefined)
-        return { kind: 'not_claimable', state: 'missing', notBeforeMs: 0, nowMs };
-      return { kind: 'claimed', task, lease: task.lease };
+      const keys = [taskKey(ns, id), statesKey(ns), ledgerKey(ns)];
+      const [kind, now, ...rest] = await run(claimScript, keys, [
+        id,
+        worker,
+        leaseId,
+        ttlMs,
+        rankOf('running'),
+      ]);
+      if (kind === 'claimed') {
+        const { task } = assemble(rest);
+        if (task.lease !== undefined) return { kind, task, lease: task.lease };
+      }
+      const state = kind === 'missing' ? kind : taskStateSchema.parse(kind);
+      return { kind: 'not_claimable', state, notBeforeMs: Number(rest[0]), nowMs: Number(now) };
     },
 
     async begin(lease, detail) {
-      const keys = [taskKey(ns, lease.task), ledgerKey(ns)];
-      const answer = await run(beginScript, keys, [...leaseArgs(lease), lease.task, detail]);
-      const [held, now] = numbersSchema.parse(answer);
-      clock.observe(now);
+      const args = [leaseText(lease), lease.task, lease.run, lease.fence, lease.worker, detail];
+      const [held] = await run(beginScript, [taskKey(ns, lease.task), ledgerKey(ns)], args);
       return held === 1;
     },
 
     async renew(lease, ttlMs) {
-      const keys = [taskKey(ns, lease.task), stateKey(ns, 'running')];
-      const answer = await run(renewScript, keys, [...leaseArgs(lease), lease.task, ttlMs]);
-      const [endsAtMs, now] = numbersSchema.parse(answer);
-      clock.observe(now);
-      return endsAtMs === 0 ? null : { ...lease, endsAtMs };
+      const keys = [taskKey(ns, lease.task), statesKey(ns)];
+      const [endsAtMs] = await run(renewScript, keys, [
+        leaseText(lease),
+        lease.task,
+        ttlMs,
+        rankOf('running'),
+      ]);
+      return endsAtMs === 0 ? null : { ...lease, endsAtMs: Number(endsAtMs) };
     },
 
     async move({ task: from, epoch }, { task, effects, event }, demand) {
-      const indexes = [stateKey(ns, from.state), stateKey(ns, task.state)];
-      const keys = [taskKey(ns, from.id), ...indexes, effectsKey(ns), ledgerKey(ns)];
-      const lease = demand.mode === 'held' ? leaseArgs(demand.lease) : ['', '', '', '', ''];
-      const recordedBy = demand.mode === 'held' ? ['recordedBy', demand.lease.id] : [];
+      const keys = [taskKey(ns, from.id), statesKey(ns), effectsKey(ns), ledgerKey(ns)];
+      const lease = demand.mode === 'held' ? leaseText(demand.lease) : '';
+      const score = task.state === from.state ? '' : scoreOf(task);
       const args = [
-        ...[from.id, from.state, from.revision, epoch, demand.mode, ...lease, scoreOf(task)],
+        ...[demand.mode, lease, from.state, from.revision, epoch, from.id, score],
         ...[event.event, task.run, task.fence, event.by, event.detail.slice(0, 2_000)],
-        ...[effects.length, ...effects.map((effect) => JSON.stringify(effect))],
-        ...[...toFields(task), ...recordedBy],
+        ...[toDoc(task), toHead(task, lease)],
+        ...effects.map((effect) => JSON.stringify(effect)),
       ];
-      const [moved, now] = movedSchema.parse(await run(moveScript, keys, args));
-      clock.observe(now);
-      return moved;
+      const [moved] = await run(moveScript, keys, args);
+      return movedSchema.parse(moved);
     },
 
     async rewake(task) {
-      const answer = await run(rewakeScript, [taskKey(ns, task.id)], [task.revision]);
-      const [counted, now] = numbersSchema.parse(answer);
-      clock.observe(now);
+      const [counted] = await run(rewakeScript, [taskKey(ns, task.id)], [task.revision]);
       return counted === 1 ? { ...task, wakes: task.wakes + 1, revision: task.revision + 1 } : null;
     },
 
@@ -151,8 +141,4 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
       return clock.now() ?? 0;
     },
   };
-}
-
-function leaseArgs(lease: Lease): (string | number)[] {
-  return [lease.id, lease.fence, lease.worker, lease.run, lease.epoch];
 }

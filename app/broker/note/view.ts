@@ -42,7 +42,7 @@ export function noteView(input: NoteInput, limits: Limits, shortened: boolean): 
     ...evidenceLists(task, limits),
     proposals: proposalLines(task.proposals, limits),
     ...patchView(task),
-    ...detailView(task, limits),
+    ...detailView(task, found.length === 0 ? (task.detail ?? '') : '', limits),
   };
 }
 
@@ -81,9 +81,11 @@ function sizeWords(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** A detail of one short line is told in the sentence; a longer one, an agent's last output say, is folded. */
-function detailView(task: Task, limits: Limits): object {
-  const detail = task.detail ?? '';
+/**
+ * A detail that is what was found in the body is shown as that. One of a single short line is told after the sentence; a
+ * longer one, an agent's last output say, is folded.
+ */
+function detailView(task: Task, detail: string, limits: Limits): object {
   const [first = '', ...more] = detail.trim().split(/\r?\n/);
   const long = more.length > 0 || first.length > 300;
   const output = long ? codeBlock(detail, limits.output) : '';
@@ -96,6 +98,7 @@ function detailView(task: Task, limits: Limits): object {
   }));
   return {
     detail: cell(first, 300),
+    detail_code: /^[a-z_]{1,40}$/.test(first) ? first : '',
     output,
     summary: quote(task.summary, limits.summary),
     notices,

@@ -41,12 +41,11 @@ function textBlocks(node: Nodes): (Paragraph | Heading)[] {
 function linesOf(block: Paragraph | Heading, body: string): string[] {
   const span = spanOf(block);
   if (span === undefined || (block.type === 'heading' && body[span.start] === '#')) return [];
-  const html = block.children.flatMap((child) => htmlSpans(child));
   const lines: string[] = [];
   for (const line of rawLines(body, span)) {
     if (!call.test(body.slice(line.start, line.end)) || !isText(block, line.start)) continue;
     // A backslash at the end of a line is Markdown's line break.
-    const words = stripHidden(without(html, line, body)).text.trim();
+    const words = stripHidden(body.slice(line.start, line.end)).text.trim();
     lines.push(words.replace(/\\$/, '').trim());
   }
   return lines;
@@ -79,25 +78,6 @@ function isText(block: Paragraph | Heading, offset: number): boolean {
     return span !== undefined && span.start <= offset && offset < span.end;
   });
   return covering?.type === 'text';
-}
-
-function htmlSpans(node: Nodes): Span[] {
-  if (node.type === 'html') {
-    const span = spanOf(node);
-    return span === undefined ? [] : [span];
-  }
-  return 'children' in node ? node.children.flatMap((child) => htmlSpans(child)) : [];
-}
-
-function without(gaps: readonly Span[], { start, end }: Span, body: string): string {
-  let kept = '';
-  let at = start;
-  for (const gap of gaps) {
-    if (gap.end <= at || gap.start >= end) continue;
-    kept += body.slice(at, Math.max(at, gap.start));
-    at = Math.min(end, gap.end);
-  }
-  return kept + body.slice(at, end);
 }
 
 function spanOf(node: Nodes): Span | undefined {

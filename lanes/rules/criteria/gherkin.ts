@@ -7,7 +7,7 @@ import {
   STEP_WORDS,
   type StepKind,
 } from './gherkin-words.ts';
-import { collapse } from './text.ts';
+import { collapse, trimEnd } from './text.ts';
 
 export type Step = { kind: StepKind; text: string };
 export type Scenario = { name: string | null; steps: string[] };
@@ -71,7 +71,7 @@ export function scenarioName(line: string): string | null {
   const text = line.replace(LEADING_MARKS, '');
   const found = scenarioLine.exec(text);
   if (!found) return null;
-  return collapse(/\d/.test(found[0]) ? text : text.slice(found[0].length)).replace(/[*_]+$/, '');
+  return trimEnd(collapse(/\d/.test(found[0]) ? text : text.slice(found[0].length)), /^[*_]$/);
 }
 
 /** Whether texts are the steps of scenarios: each starts with a keyword, none is a scenario of its own, and a Then is there. */

@@ -107,13 +107,14 @@ function boldPrefix(line: readonly PhrasingContent[]): Label | null {
   if (!bold || !isBold(bold)) return null;
   const after = line.slice(at + 1);
   const boldText = rawText([bold]);
+  if (boldText.length > MAX_LABEL_CHARS) return null;
   const afterText = rawText(after);
   const separator = COLON_END.test(boldText) ? /^\s*/ : /^\s*[:：]\s*/;
   const dash = /^\s+[-–—]\s+/.exec(afterText);
   const name = classifyName(labelText(boldText));
   const cut =
     separator.exec(afterText) ?? (name?.kind === 'acceptance' || name?.kind === 'done' ? dash : null);
-  if (!cut || boldText.length > MAX_LABEL_CHARS) return null;
+  if (!cut) return null;
   const rest = dropText(after, cut[0].length);
   const text = labelText(rawText(line.slice(0, at + 1)));
   return { style: 'bold', level: 0, text, name, colon: true, rest, line: [...line] };

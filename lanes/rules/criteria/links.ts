@@ -8,9 +8,12 @@ const POINTER = new Set(
   ),
 );
 
+const MAX_POINTER_CHARS = 1_000;
+
 /** The links of a paragraph that has nothing but links and pointing words; empty for any other. */
 export function externalLinks(paragraph: Paragraph): string[] {
   const urls: string[] = [];
+  if (rawText(paragraph.children).length > MAX_POINTER_CHARS) return [];
   const rest = collectLinks(paragraph.children, urls).replace(/(?:[\w.-]+\/[\w.-]+)?#\d+\b/g, (ref) => {
     urls.push(ref);
     return ' ';

@@ -2,7 +2,7 @@
 import type { Table, TableCell, TableRow } from 'mdast';
 import { leadingRefs, stripMarks } from './marks.ts';
 import { classifyName, isCommonName } from './names.ts';
-import { collapse, foldName, plainText, rawText, splitLines } from './text.ts';
+import { collapse, foldName, plainText, rawText, splitLines, trimEnd } from './text.ts';
 import type { ReadCriterion } from './types.ts';
 
 const ID =
@@ -51,7 +51,7 @@ function isAcceptance(cell: TableCell | undefined): boolean {
 }
 
 function findColumns(header: TableRow, rows: readonly TableRow[], owned: boolean): Columns | null {
-  const names = header.children.map((cell) => foldName(plainText(cell.children)).replace(/[\s:：*]+$/, ''));
+  const names = header.children.map((cell) => trimEnd(foldName(plainText(cell.children)), /^[\s:：*]$/));
   const accepted = header.children.findIndex(
     (cell, index) =>
       index >= 0 &&

@@ -1,7 +1,7 @@
 /** Plain text of Markdown nodes: what a reader sees, without marks, images, raw HTML and footnote references. */
 import type { Nodes, Paragraph, PhrasingContent } from 'mdast';
 
-const INVISIBLE_ENDS = /^[\p{Cf}\s]+|[\p{Cf}\s]+$/gu;
+const INVISIBLE = /^[\p{Cf}\s]$/u;
 const BREAK_TAG = /^<br\s*\/?>$/i;
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 const NEW_LINE = /\r\n|\r|\n/;
@@ -37,7 +37,19 @@ function rawOf(node: Nodes): string {
 
 /** Runs of white space become one space; invisible characters go at both ends only, never inside. */
 export function collapse(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(INVISIBLE_ENDS, '');
+  return trimEnd(text.replace(/\s+/g, ' ').replace(/^[\p{Cf}\s]+/u, ''), INVISIBLE);
+}
+
+/** Cut characters that match `one` off the end. A pattern ending in `+$` would look at each run again for each of its characters. */
+export function trimEnd(text: string, one: RegExp): string {
+  let end = text.length;
+  while (end > 0) {
+    const pair = text.codePointAt(end - 2) ?? 0;
+    const width = end > 1 && pair > 0xffff ? 2 : 1;
+    if (!one.test(text.slice(end - width, end))) break;
+    end -= width;
+  }
+  return text.slice(0, end);
 }
 
 /** Plain text in one line; the alternative text of images only if nothing else is left. */

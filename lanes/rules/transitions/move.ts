@@ -7,7 +7,7 @@ import type { Actor } from '../../records/common.ts';
 import type { TaskEffect } from '../../records/effects.ts';
 import type { TaskEvent } from '../../records/ledger.ts';
 import type { PastRun } from '../../records/runs.ts';
-import { liveStates, type ParkReason, type Task } from '../../records/tasks.ts';
+import { liveStates, type ParkReason, type Task, type TaskState } from '../../records/tasks.ts';
 
 /** The longest history and list of answers that a task keeps; older entries are in the ledger. */
 export const keptEntries = 50;
@@ -45,22 +45,26 @@ export function isLive(task: Task): boolean {
   return liveStates.includes(task.state);
 }
 
-/** The next record: `changes` over `task`, revision one higher. A property set to undefined is taken away. */
-export function next(task: Task, nowMs: number, changes: { [K in keyof Task]?: Task[K] | undefined }): Task {
-  const merged: Record<string, unknown> = { ...task, ...changes };
-  for (const key of Object.keys(merged)) if (merged[key] === undefined) delete merged[key];
-  return { ...(merged as unknown as Task), revision: task.revision + 1, changedAtMs: nowMs };
+/** Changes to a record. A property that is undefined is taken away: JSON, in which records live, leaves it out. */
+export type Changes = { readonly [K in keyof Task]?: Task[K] | undefined };
+
+/** What ends with a change of state: the lease, and why the task was parked. */
+const released = { lease: undefined, reason: undefined, detail: undefined };
+
+/** The next record in the same state, its revision one higher. */
+export function next(task: Task, nowMs: number, changes: Changes): Task {
+  return { ...task, ...changes, revision: task.revision + 1, changedAtMs: nowMs } as Task;
+}
+
+/** The next record in another state. */
+export function moveTo(state: TaskState, task: Task, nowMs: number, changes: Changes): Task {
+  const { revision } = task;
+  return { ...task, ...released, ...changes, state, revision: revision + 1, changedAtMs: nowMs } as Task;
 }
 
 /** Back to the queue, with a wake-up of its own. */
 export function toQueue(task: Task, nowMs: number, waitMs: number): Task {
-  const changes = { reason: undefined, detail: undefined, lease: undefined };
-  return next(task, nowMs, {
-    ...changes,
-    state: 'queued',
-    notBeforeMs: nowMs + waitMs,
-    wakes: task.wakes + 1,
-  });
+  return moveTo('queued', task, nowMs, { notBeforeMs: nowMs + waitMs, wakes: task.wakes + 1 });
 }
 
 /** Parked, with the note that says why. `from` carries the changes of the run or command that led here. */
@@ -72,13 +76,8 @@ export function toParked(
   detail: string,
 ): Move {
   const sequence = from.noteSequence + 1;
-  const task = next(from, act.nowMs, {
-    state: 'parked',
-    reason,
-    detail: detail.slice(0, 4_000),
-    lease: undefined,
-    noteSequence: sequence,
-  });
+  const why = { reason, detail: detail.slice(0, 4_000) };
+  const task = moveTo('parked', from, act.nowMs, { ...why, noteSequence: sequence });
   const actor = act.actor === undefined ? {} : { actor: act.actor };
   return {
     task,
@@ -90,13 +89,7 @@ export function toParked(
 /** Closing, with the order to take a fresh look and close. */
 export function toClosing(from: Task, act: Act, event: Move['event']): Move {
   const sequence = from.noteSequence + 1;
-  const task = next(from, act.nowMs, {
-    state: 'closing',
-    reason: undefined,
-    detail: undefined,
-    lease: undefined,
-    noteSequence: sequence,
-  });
+  const task = moveTo('closing', from, act.nowMs, { noteSequence: sequence });
   return { task, effects: [{ kind: 'close', sequence, task, atMs: act.nowMs }], event };
 }
 

@@ -5,8 +5,8 @@ import {
   type Act,
   isLive,
   keptEntries,
+  moveTo,
   nameOf,
-  next,
   refuse,
   type Transition,
   toParked,
@@ -65,7 +65,7 @@ export function cancel(task: Task, reason: string, act: Act): Transition {
   if (!isLive(task)) return refuse('wrong_state', `the task is ${task.state}`);
   const from = outOfHands(task, act, `cancelled: ${reason}`);
   return {
-    task: next(from, act.nowMs, { state: 'cancelled', reason, detail: undefined, lease: undefined }),
+    task: moveTo('cancelled', from, act.nowMs, { reason }),
     effects: [],
     event: { event: 'cancelled', by: nameOf(act), detail: reason },
   };

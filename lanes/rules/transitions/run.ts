@@ -6,6 +6,7 @@ import { dispositionOf, type GateAnswer, gate } from '../gate.ts';
 import { backoffMs, mayRunAgain } from '../retry.ts';
 import {
   type Act,
+  type Changes,
   type Move,
   nameOf,
   refuse,
@@ -54,16 +55,15 @@ function died(task: Task, death: Death, act: Act, event: 'died' | 'lease_expired
 }
 
 function afterResult(task: Task, end: ResultEnd, act: Act): Move {
-  const { question: _earlier, ...rest } = task;
-  const from: Task = {
-    ...rest,
+  const changes: Changes = {
     dispositions: withVerdicts(task, end.dispositions),
     proposals: end.proposals,
     summary: end.summary,
     notices: end.notices,
-    ...(end.question === undefined ? {} : { question: end.question }),
+    question: end.question,
     history: withPast(task, past(task, act, 'result', end.outcome)),
   };
+  const from = { ...task, ...changes } as Task;
   const event = { event: 'result', by: nameOf(act), detail: end.outcome } as const;
   if (end.outcome === 'needs_person')
     return toParked(from, act, event, 'needs_answer', end.question ?? end.summary);

@@ -2,7 +2,7 @@
 import type { Task } from '../../records/tasks.ts';
 import { gate } from '../gate.ts';
 import { type AmendInput, withAmendments } from './amend.ts';
-import { type Act, nameOf, next, refuse, type Transition, toParked } from './move.ts';
+import { type Act, moveTo, nameOf, refuse, type Transition, toParked } from './move.ts';
 import { describeOpen } from './run.ts';
 
 export type SettleInput = (
@@ -25,7 +25,7 @@ export function settle(task: Task, input: SettleInput, act: Act): Transition {
   const answer = gate(seen);
   if (!answer.close) return refuse('task_conflict', `the gate is open again: ${describeOpen(answer)}`);
   return {
-    task: next(seen, act.nowMs, { state: 'complete' }),
+    task: moveTo('complete', seen, act.nowMs, {}),
     effects: [],
     event: { event: 'complete', by: nameOf(act), detail: answer.stateReason },
   };

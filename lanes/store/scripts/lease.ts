@@ -1,31 +1,42 @@
-/** What a lease's holder does while it runs: begin, and renew. Neither moves the task. */
+/**
+ * What a lease's holder does while it runs: begin, and renew. Neither moves the task. All of the lease is compared -
+ * id, fence, run, epoch, worker, in one text: after a wipe the numbers start anew and may fit by chance.
+ */
 import { makeScript } from '../script.ts';
-import { luaHolds, luaLedger, luaNow } from './shared.ts';
+import { luaLedger, luaNow } from './shared.ts';
+
+/** Defines `holds(key, lease)`: whether the task runs under this lease, and it has not ended. */
+const luaHolds = `
+local function holds(key, lease)
+  local is = redis.call('HMGET', key, 'head', 'leaseEndsAtMs')
+  return is[1] and cjson.decode(is[1]).lease == lease and tonumber(is[2]) > now
+end
+`;
 
 /**
- * KEYS: task, ledger. ARGV: lease id, fence, worker, run, epoch, task id, detail.
+ * KEYS: task, ledger. ARGV: lease, task id, run, fence, worker, detail.
  * Answers { 1 if held else 0, now }.
  */
 export const beginScript = makeScript(`
 ${luaNow}
 ${luaHolds}
-if not holds(KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]) then return { 0, now } end
+if not holds(KEYS[1], ARGV[1]) then return { 0, now } end
 ${luaLedger}
-record(KEYS[2], 'began', ARGV[6], ARGV[4], ARGV[2], ARGV[3], ARGV[7])
+record(KEYS[2], 'began', ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
 return { 1, now }
 `);
 
 /**
  * The revision stays: no decision rests on when a lease ends.
- * KEYS: task, running index. ARGV: lease id, fence, worker, run, epoch, task id, ttl in ms.
+ * KEYS: task, index. ARGV: lease, task id, ttl in ms, rank of running.
  * Answers { the lease's new end, or 0, now }.
  */
 export const renewScript = makeScript(`
 ${luaNow}
 ${luaHolds}
-if not holds(KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]) then return { 0, now } end
-local ends = now + ARGV[7]
+if not holds(KEYS[1], ARGV[1]) then return { 0, now } end
+local ends = now + ARGV[3]
 redis.call('HSET', KEYS[1], 'leaseEndsAtMs', ends)
-redis.call('ZADD', KEYS[2], ends, ARGV[6])
+redis.call('ZADD', KEYS[2], ARGV[4] + ends, ARGV[2])
 return { ends, now }
 `);

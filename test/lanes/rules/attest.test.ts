@@ -16,7 +16,8 @@ describe('what an edit did to the boxes', () => {
     expect(ticksBetween(before, after)).toEqual({ ticked: ['aa'], unticked: ['bb'] });
   });
 
-  it('a criterion that appears ticked was not ticked by this edit', () => {
+  it('a criterion that appears, ticked or not, was not changed by this edit', () => {
+    expect(ticksBetween([], [box('aa', false)])).toEqual({ ticked: [], unticked: [] });
     expect(ticksBetween([], [box('aa', true)])).toEqual({ ticked: [], unticked: [] });
     expect(ticksBetween([box('aa', false, { removed: true })], [box('aa', true)])).toEqual({
       ticked: [],

@@ -89,7 +89,18 @@ describe('a note', () => {
 
   it('for missing criteria proposes the task list that was found', () => {
     const text = words(parked('no_criteria', nothingYet, { open: [], found: ['Do this', 'Then\n``` that'] }));
+    expect(
+      words(parked('no_criteria', { ...nothingYet, detail: 'Do this\nThen' }, { found: ['Do this'] })),
+    ).not.toContain('```text');
     expect(text).toContain('## Acceptance criteria\n\n- [ ] Do this\n- [ ] Then ``` that\n```');
+  });
+
+  it('tells a short detail after the sentence, and folds a long one', () => {
+    expect(words(parked('disk', { detail: 'no space left' }))).toContain('is kept. No space left.');
+    expect(words(parked('disk', { detail: 'first\n```\nsecond' }))).toContain('````text\nfirst\n```\nsecond');
+    expect(words(parked('unreadable_body', { detail: 'too_deep' }))).toContain(
+      'nests quotes, lists or marks',
+    );
   });
 
   it('shows the verdicts, what is open and why, and evidence by standing', () => {
@@ -105,6 +116,8 @@ describe('a note', () => {
     const [verified = '', asserted = ''] = text.split('**Only asserted**');
     expect(verified).toContain('- `c3f9`: check `unit` (passed again on the captured tree)');
     expect(asserted).toContain('- `k2w7`: https://ci.example/1234');
+    expect(verified).not.toContain('ci.example');
+    expect(asserted).not.toContain('captured tree');
   });
 
   it('says of a reworded and of a removed criterion why it is open', () => {
@@ -266,6 +279,25 @@ describe('a note', () => {
       expect(note).not.toMatch(/\p{Surrogate}/u);
       expect(note).toContain('<sub>Lanekeeper');
     }
+  });
+
+  it('a block of texts that do not deflate drops reasons first, then texts, never a verdict', () => {
+    const ids = Array.from({ length: 200 }, (_, n) => `c${n}`);
+    const task = {
+      criteria: ids.map((id, n) => criterion(id, noise(n, 1_000))),
+      dispositions: Object.fromEntries(
+        ids.map((id, n) => [id, disposition(id, { kind: 'not_met', reason: noise(n + 200, 1_000) })]),
+      ),
+      proposals: [],
+    };
+    const note = render(parked('criteria_open', task));
+    const reading = readNote(note, [key]);
+    if (!reading.ok) throw new Error(reading.why);
+    expect(note.indexOf('\n')).toBeLessThanOrEqual(maxBlockChars);
+    expect(reading.note.cut).toBeGreaterThan(0);
+    expect(reading.note.criteria).toHaveLength(200);
+    expect(reading.note.dispositions.map(({ kind }) => kind)).toEqual(ids.map(() => 'not_met'));
+    expect(reading.note.dispositions.some(({ reason }) => reason !== undefined)).toBe(false);
   });
 
   it('the block of thousands of criteria is shortened to whole entries', () => {

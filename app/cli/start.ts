@@ -1,0 +1,85 @@
+/** `lanekeeper start`: App, broker, keeper and a worker, until SIGTERM or SIGINT. What stops it is one clear line. */
+import { Command } from 'commander';
+import pino, { type Logger } from 'pino';
+import { isLaneError } from '../../lanes/index.ts';
+import type { AppCredentials } from '../config/credentials.ts';
+import { loadOperatorFile } from '../config/operator-file.ts';
+import { isConfigError } from '../config/problems.ts';
+import { readServerConfig, type ServerConfig } from '../config.ts';
+import { registerApp } from '../intake/register/index.ts';
+import { startServer } from '../server.ts';
+
+/** How long runs may go on once we are told to stop; after that they are handed back. */
+const graceMs = 20_000;
+
+const help = `
+Settings come from the environment and from lanekeeper.yml; see docs/configuration.md. Without APP_ID a set-up page
+registers the App. SIGTERM or SIGINT stops intake, lets runs finish for ${graceMs / 1000} s and hands the rest back; a second
+one hands them back at once. Exit code: 0 stopped, 1 something ended it, 2 it could not start.`;
+
+/** The command, for the program to add. */
+export function startCommand(): Command {
+  return new Command('start')
+    .description('run the App with a worker on this machine')
+    .addHelpText('after', help)
+    .action(async () => {
+      process.exitCode = await start();
+      process.exit();
+    });
+}
+
+async function start(): Promise<number> {
+  const stopping = new AbortController();
+  const hurry = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => (stopping.signal.aborted ? hurry : stopping).abort(signal));
+  }
+  try {
+    const config = readServerConfig();
+    const log = pino({ level: config.logLevel }, pino.destination(2));
+    for (const warning of config.warnings) log.warn(warning);
+    return await run(config, log, stopping.signal, hurry.signal);
+  } catch (error) {
+    if (stopping.signal.aborted && error === stopping.signal.reason) return 0;
+    say(error);
+    return 2;
+  }
+}
+
+async function run(
+  config: ServerConfig,
+  log: Logger,
+  stop: AbortSignal,
+  hurry: AbortSignal,
+): Promise<number> {
+  const operator = loadOperatorFile(config.operatorFile, config.workerName);
+  const credentials = config.credentials ?? (await register(config, stop));
+  const server = await startServer({ config, credentials, operator, log });
+  process.stdout.write(`Lanekeeper is ready on ${server.url}\n`);
+  const why = await Promise.race([server.failed, aborted(stop)]);
+  log.info({ why }, 'stopping');
+  await server.stop(hurry.aborted ? 0 : graceMs, hurry);
+  return stop.aborted ? 0 : 1;
+}
+
+async function register(config: ServerConfig, signal: AbortSignal): Promise<AppCredentials> {
+  return await registerApp({ ...config, signal, announce: (line) => process.stdout.write(`${line}\n`) });
+}
+
+function aborted(signal: AbortSignal): Promise<string> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(String(signal.reason));
+    signal.addEventListener('abort', () => resolve(String(signal.reason)), { once: true });
+  });
+}
+
+/** Known refusals are their lines; anything else is a fault of ours and keeps its stack. */
+function say(error: unknown): void {
+  for (const line of linesOf(error)) process.stderr.write(`lanekeeper: ${line}\n`);
+}
+
+function linesOf(error: unknown): readonly string[] {
+  if (isConfigError(error)) return error.problems;
+  if (isLaneError(error)) return [error.message];
+  return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+}

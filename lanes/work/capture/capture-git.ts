@@ -1,0 +1,46 @@
+/** Git as capture uses it: a private git directory and index over the copy's files, never the agent's `.git`. */
+import { copyFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Copy } from '../copy.ts';
+import { type GitOutput, type GitRun, git } from '../git.ts';
+
+type More = Pick<GitRun, 'input' | 'stdoutFd' | 'okCodes'>;
+
+export interface CaptureGit {
+  readonly copy: Copy;
+  readonly index: string;
+  run(args: readonly string[], more?: More): Promise<GitOutput>;
+  text(args: readonly string[], more?: More): Promise<string>;
+}
+
+/** Makes the index start from another one, or from nothing. What a dead capture left, its lock too, goes. */
+export async function startIndex(git: CaptureGit, from: string | null): Promise<void> {
+  await rm(`${git.index}.lock`, { force: true });
+  await rm(git.index, { force: true });
+  if (from !== null) await copyFile(from, git.index);
+}
+
+/** `indexName` is a file in the copy's `ctl` folder; one that is not there is an empty index. */
+export function captureGit(copy: Copy, indexName: string, cwd: string = copy.paths.work): CaptureGit {
+  const index = join(copy.paths.ctl, indexName);
+  const env = { GIT_DIR: copy.paths.capGit, GIT_WORK_TREE: cwd, GIT_INDEX_FILE: index };
+  const run: CaptureGit['run'] = (args, more) => git({ ...more, args, cwd, env });
+  const text: CaptureGit['text'] = async (args, more) =>
+    (await run(args, more)).stdout.toString('utf8').trim();
+  return { copy, index, run, text };
+}
+
+/** The parts of a NUL-separated list. Latin 1 keeps every byte of a path that is not UTF-8. */
+export function nulList(output: Buffer): string[] {
+  return output.toString('latin1').split('\0').slice(0, -1);
+}
+
+/** The inverse of `nulList`. */
+export function nulInput(parts: Iterable<string>): Buffer {
+  return Buffer.from([...parts].map((part) => `${part}\0`).join(''), 'latin1');
+}
+
+/** A path of `nulList` as people read it. */
+export function readablePath(path: string): string {
+  return Buffer.from(path, 'latin1').toString('utf8');
+}

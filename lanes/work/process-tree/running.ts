@@ -1,0 +1,149 @@
+/** A tree that runs: its end is waited for or made, and then every process of it is looked for until none is left. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readlink } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LaneError } from '../../errors.ts';
+import type { AgentProcess } from '../../records/copies.ts';
+import { cgroupOf, startTimeOf } from '../identity.ts';
+import { lockForAgent } from '../lock.ts';
+import { endingOf, reasonOf } from './ending.ts';
+import { type FoundProcess, findRun, isInside, type RunTraces, signalProcess } from './find.ts';
+import type { TreeEnding, TreeRequest, TreeResult } from './request.ts';
+import { TailReader } from './tail.ts';
+
+/** How often, and how far apart, a tree is looked for and killed before it counts as not ended. */
+const END_ROUNDS = 200;
+const END_PAUSE_MS = 25;
+/** How often a contained tree that ended by itself is looked for before it is killed: its first process goes last. */
+const PATIENT_ROUNDS = 4;
+
+export interface Output {
+  stdout: Readable;
+  stderr: Readable;
+}
+
+export class RunningTree {
+  readonly #request: TreeRequest;
+  readonly #child: ChildProcess;
+  readonly #pid: number;
+  readonly #exited: Promise<TreeEnding>;
+  readonly #outputEnded: Promise<unknown>;
+  readonly #stdout: TailReader;
+  readonly #stderr: TailReader;
+  #failure: unknown = null;
+
+  constructor(request: TreeRequest, child: ChildProcess, pid: number, output: Output) {
+    this.#request = request;
+    this.#child = child;
+    this.#pid = pid;
+    this.#stdout = new TailReader(output.stdout);
+    this.#stderr = new TailReader(output.stderr);
+    this.#exited = once(child, 'exit').then(([code, signal]) => endingOf(code, signal, request.level));
+    this.#outputEnded = once(child, 'close');
+  }
+
+  async finish(): Promise<TreeResult> {
+    const traces = await this.#traces();
+    await this.#attempt(async () => await this.#request.spawned(await this.#identity()));
+    const ending = await this.#ending(traces);
+    await this.#endAll(traces, ending.kind);
+    await this.#outputEnded;
+    if (this.#failure !== null) throw this.#failure;
+    return { ending, stdout: this.#stdout.read(), stderr: this.#stderr.read() };
+  }
+
+  /** Waits for the end, or makes it: SIGINT, then grace. What is left after that is killed by `#endAll`. */
+  async #ending(traces: RunTraces): Promise<TreeEnding> {
+    const { timeoutMs, graceMs, signal } = this.#request;
+    const cleanUp = new AbortController();
+    const deadline = this.#after(timeoutMs, cleanUp.signal, { kind: 'timeout', afterMs: timeoutMs });
+    const stop = this.#stopped(signal, cleanUp.signal);
+    const first = this.#failure === null ? await Promise.race([this.#exited, deadline, stop]) : failed;
+    if (first.kind === 'timeout' || first.kind === 'stopped') {
+      await this.#interrupt(traces, first.kind);
+      await Promise.race([this.#exited, this.#after(graceMs, cleanUp.signal, first)]);
+    }
+    cleanUp.abort();
+    return first;
+  }
+
+  async #interrupt(traces: RunTraces, why: string): Promise<void> {
+    await this.#attempt(() => this.#request.killIntent('SIGINT', why));
+    for (const found of await findRun(traces)) {
+      const isAgent = this.#request.level === 'none' || (await isInside(found.pid));
+      if (isAgent) await signalProcess(found, 'SIGINT');
+    }
+  }
+
+  async #endAll(traces: RunTraces, why: string): Promise<void> {
+    const endedItself = why === 'exit' || why === 'signal';
+    const patience = endedItself && this.#request.level !== 'none' ? PATIENT_ROUNDS : 0;
+    let told = false;
+    for (let round = 0; round < END_ROUNDS; round++) {
+      const left = await findRun(traces);
+      if (left.length === 0 && (await this.#lockIsFree())) return;
+      if (left.length > 0 && round >= patience) {
+        if (!told) await this.#attempt(() => this.#request.killIntent('SIGKILL', why));
+        told = true;
+        await this.#kill(left);
+      }
+      await delay(END_PAUSE_MS);
+    }
+    throw new LaneError('tree_not_ended', `run ${this.#request.marker}`);
+  }
+
+  async #kill(left: readonly FoundProcess[]): Promise<void> {
+    // The whole group at once, while its number is surely still its own: a fork between two kills would escape.
+    if (this.#child.exitCode === null && this.#child.signalCode === null) killGroup(this.#pid);
+    for (const found of left) await signalProcess(found, 'SIGKILL');
+  }
+
+  async #lockIsFree(): Promise<boolean> {
+    const lock = await lockForAgent(this.#request.agentLock);
+    await lock?.close();
+    return lock !== null;
+  }
+
+  async #traces(): Promise<RunTraces> {
+    const { marker, folders, agentLock } = this.#request;
+    const streams = [1, 2].map((fd) => readlink(`/proc/${this.#pid}/fd/${fd}`).catch(() => ''));
+    const own = (await Promise.all(streams)).filter((link) => /^(?:socket|pipe):/.test(link));
+    return { marker, folders, group: this.#pid, descriptors: new Set([agentLock, ...own]) };
+  }
+
+  async #identity(): Promise<AgentProcess> {
+    const [startTime, cgroup] = await Promise.all([startTimeOf(this.#pid), cgroupOf(this.#pid)]);
+    return { pid: this.#pid, startTime: startTime ?? 'unknown', cgroup, containment: this.#request.level };
+  }
+
+  async #after(ms: number, signal: AbortSignal, ending: TreeEnding): Promise<TreeEnding> {
+    await delay(ms, undefined, { signal }).catch(() => {});
+    return ending;
+  }
+
+  async #stopped(signal: AbortSignal, cleanUp: AbortSignal): Promise<TreeEnding> {
+    if (!signal.aborted) await once(signal, 'abort', { signal: cleanUp }).catch(() => {});
+    return { kind: 'stopped', why: reasonOf(signal) };
+  }
+
+  /** A record that cannot be written must not keep a process alive: the first error waits until the tree is gone. */
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#failure ??= error;
+    }
+  }
+}
+
+const failed: TreeEnding = { kind: 'stopped', why: 'its start could not be recorded' };
+
+function killGroup(group: number): void {
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch {
+    // Nobody is left in it.
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Tasks a second through admit, claim, begin and record, served as a worker serves them, against bare BullMQ that adds
+ * and processes as many empty jobs. Same Redis, same concurrency, in turn; medians.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { type Engine, startEmbeddedRedis } from '../../lanes/index.ts';
+import { testEngine } from '../support/engine.ts';
+import { callerNamed, lane, met, newTask, result } from '../support/tasks.ts';
+import type { BenchRow } from './row.ts';
+
+const concurrency = 50;
+const tasksARound = 2_000;
+const rounds = 5;
+
+/** Measures `task_cycle`. */
+export async function benchTaskCycle(): Promise<BenchRow[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'lanes-bench-'));
+  const redis = await startEmbeddedRedis({ dataDir });
+  const engine = testEngine(redis.url);
+  try {
+    await ourRound(engine, 500);
+    await peerRound(redis.url, 500);
+    const ours: number[] = [];
+    const peers: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      ours.push(await ourRound(engine, tasksARound));
+      peers.push(await peerRound(redis.url, tasksARound));
+    }
+    return [rowOf(median(ours), median(peers))];
+  } finally {
+    await engine.close();
+    await redis.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+function rowOf(ours: number, peer: number): BenchRow {
+  const ratio = Math.round((ours / peer) * 1000) / 1000;
+  return {
+    name: 'task_cycle',
+    ours: Math.round(ours),
+    peer: Math.round(peer),
+    unit: 'tasks/s',
+    ratio,
+    bound: 'ratio >= 0.45',
+  };
+}
+
+export async function ourRound(engine: Engine, count: number): Promise<number> {
+  const app = callerNamed('app');
+  const worker = callerNamed('worker-a');
+  const end = result([met('c1')], { summary: 'It is done; the unit tests show it.' });
+  const finished = countdown(count);
+  const serving = await engine.serve(worker, lane, {
+    concurrency,
+    onTrouble: finished.fail,
+    async onWake(id, hold) {
+      const claim = await engine.claim(worker, lane, id);
+      if (claim.kind !== 'claimed') return;
+      const kept = hold.keep(claim.lease);
+      await engine.begin(worker, claim.lease, { base: 'b'.repeat(40) });
+      await engine.record(worker, claim.lease, claim.task, end);
+      kept.stop();
+      finished.one();
+    },
+  });
+  const rate = await timed(count, finished.all, () => engine.admit(app, newTask()));
+  await serving.close();
+  return rate;
+}
+
+export async function peerRound(url: string, count: number): Promise<number> {
+  const open = (): Redis => new Redis(url, { maxRetriesPerRequest: null });
+  const [forQueue, forWorker] = [open(), open()];
+  const queue = new Queue('bare', { connection: forQueue });
+  const finished = countdown(count);
+  const worker = new Worker('bare', async () => finished.one(), { connection: forWorker, concurrency });
+  worker.on('error', finished.fail);
+  const options = { removeOnComplete: true, removeOnFail: true };
+  const rate = await timed(count, finished.all, () => queue.add('bare', { task: 'task00000001' }, options));
+  await worker.close();
+  await queue.close();
+  for (const redis of [forQueue, forWorker]) redis.disconnect();
+  return rate;
+}
+
+/** Adds `count` things, as many at a time as are worked on, and answers how many a second were finished. */
+async function timed(count: number, finished: Promise<void>, add: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  let left = count;
+  const adder = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      await add();
+    }
+  };
+  await Promise.all([finished, ...Array.from({ length: concurrency }, adder)]);
+  return count / ((performance.now() - start) / 1000);
+}
+
+function countdown(count: number): { all: Promise<void>; one(): void; fail(error: Error): void } {
+  let left = count;
+  let done: () => void = () => {};
+  let fail: (error: Error) => void = () => {};
+  const all = new Promise<void>((resolve, reject) => {
+    done = resolve;
+    fail = reject;
+  });
+  const one = (): void => {
+    left -= 1;
+    if (left === 0) done();
+  };
+  return { all, one, fail: (error) => fail(error) };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
