@@ -4,22 +4,20 @@
  */
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { LaneError } from '../errors.ts';
 import type { Namespace } from '../namespaces.ts';
 import type { Lease } from '../records/runs.ts';
 import { type Task, type TaskState, taskStateSchema } from '../records/tasks.ts';
 import type { Move } from '../rules/transitions/move.ts';
 import { ask } from './answers.ts';
+import { makeBatch } from './batch.ts';
 import type { RedisClock } from './clock.ts';
 import { effectsKey, epochKey, ledgerKey, statesKey, taskKey } from './keys.ts';
-import { assemble, fromFields, leaseText, type StoredTask, toDoc, toHead } from './record.ts';
+import { assemble, fromFields, leaseText, type StoredTask, taskFields, toDoc, toHead } from './record.ts';
 import { rankOf, scoreOf } from './scores.ts';
-import { runScript, type Script } from './script.ts';
 import { admitScript } from './scripts/admit.ts';
 import { claimScript } from './scripts/claim.ts';
 import { beginScript, renewScript } from './scripts/lease.ts';
 import { moveScript, rewakeScript } from './scripts/move.ts';
-import { taskFields } from './scripts/shared.ts';
 
 export type Claim =
   | { readonly kind: 'claimed'; readonly task: Task; readonly lease: Lease }
@@ -56,34 +54,33 @@ export interface TaskStore {
 }
 
 export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): TaskStore {
-  const [states, effectStream, ledger] = [statesKey(ns), effectsKey(ns), ledgerKey(ns)];
+  const [states, ledger] = [statesKey(ns), ledgerKey(ns)];
+  const forAdmit = [epochKey(ns), states, effectsKey(ns), ledger];
+  const forClaim = [states, ledger];
+  const forBegin = [ledger];
+  const forRenew = [states];
+  const forMove = [states, effectsKey(ns), ledger];
+  const keyOf = (task: string): string => taskKey(ns, task);
 
-  /** Runs a script whose second answer is Redis's time. */
-  async function run(script: Script, keys: string[], order: object, more: string[] = []): Promise<unknown[]> {
-    const answer = await ask(redis, () => runScript(redis, script, keys, [JSON.stringify(order), ...more]));
-    if (!Array.isArray(answer)) throw new LaneError('store_unavailable', 'a script gave no answer');
-    clock.observe(Number(answer[1]));
-    return answer;
-  }
+  const run = makeBatch(redis, clock.observe);
 
   async function read(id: string): Promise<StoredTask | null> {
-    return fromFields(await ask(redis, () => redis.hmget(taskKey(ns, id), ...taskFields)));
+    return fromFields(await ask(redis, () => redis.hmget(keyOf(id), ...taskFields)));
   }
 
   return {
     read,
 
     async admit({ task, effects, event: { by, detail } }, epoch) {
-      const keys = [taskKey(ns, task.id), epochKey(ns), states, effectStream, ledger];
       const order = { task: task.id, score: scoreOf(task), epoch, by, detail };
       const texts = [toDoc(task), toHead(task, ''), ...effects.map((effect) => JSON.stringify(effect))];
-      const [made] = await run(admitScript, keys, order, texts);
+      const [made] = await run(admitScript, forAdmit, keyOf(task.id), order, texts);
       return made === 1 ? task : ((await read(task.id))?.task ?? task);
     },
 
     async claim(task, worker, lease, ttlMs) {
       const order = { task, worker, lease, ttlMs, rank: rankOf('running') };
-      const [kind, now, ...rest] = await run(claimScript, [taskKey(ns, task), states, ledger], order);
+      const [kind, now, ...rest] = await run(claimScript, forClaim, keyOf(task), order);
       if (kind === 'claimed') {
         const claimed = assemble(rest).task;
         if (claimed.lease !== undefined) return { kind, task: claimed, lease: claimed.lease };
@@ -95,13 +92,13 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
     async begin(lease, detail) {
       const { task, run: number, fence, worker } = lease;
       const order = { lease: leaseText(lease), task, run: number, fence, worker, detail };
-      const [held] = await run(beginScript, [taskKey(ns, task), ledger], order);
+      const [held] = await run(beginScript, forBegin, keyOf(task), order);
       return held === 1;
     },
 
     async renew(lease, ttlMs) {
       const order = { lease: leaseText(lease), task: lease.task, ttlMs, rank: rankOf('running') };
-      const [endsAtMs] = await run(renewScript, [taskKey(ns, lease.task), states], order);
+      const [endsAtMs] = await run(renewScript, forRenew, keyOf(lease.task), order);
       return endsAtMs === 0 ? null : { ...lease, endsAtMs: Number(endsAtMs) };
     },
 
@@ -119,14 +116,13 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
         by: event.by,
         detail: event.detail.slice(0, 2_000),
       };
-      const keys = [taskKey(ns, from.id), states, effectStream, ledger];
       const texts = [toDoc(task), toHead(task, lease), ...effects.map((effect) => JSON.stringify(effect))];
-      const [moved] = await run(moveScript, keys, order, texts);
+      const [moved] = await run(moveScript, forMove, keyOf(from.id), order, texts);
       return movedSchema.parse(moved);
     },
 
     async rewake(task) {
-      const [counted] = await run(rewakeScript, [taskKey(ns, task.id)], { revision: task.revision });
+      const [counted] = await run(rewakeScript, [], keyOf(task.id), { revision: task.revision });
       return counted === 1 ? { ...task, wakes: task.wakes + 1, revision: task.revision + 1 } : null;
     },
 
