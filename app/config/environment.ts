@@ -18,8 +18,8 @@ const urlOf = (...protocols: string[]) =>
 
 const webUrl = urlOf('http:', 'https:');
 
-/** The variables of `start`, as DESIGN names them. An empty one counts as not set. */
-const environmentSchema = z.object({
+/** The variables of `start`. An empty one counts as not set. */
+export const environmentSchema = z.object({
   APP_ID: z
     .string()
     .regex(/^[1-9]\d{0,15}$/, 'must be the number of the App')

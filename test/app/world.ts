@@ -8,7 +8,7 @@ import type { Octokit } from '@octokit/rest';
 import { Redis } from 'ioredis';
 import type { Probot } from 'probot';
 import { type Broker, createBroker } from '../../app/broker/index.ts';
-import { noteKey, readNote } from '../../app/broker/note/index.ts';
+import { noteKey } from '../../app/broker/note/index.ts';
 import { makeAnswerText, makeNoteText } from '../../app/broker/note-text.ts';
 import { readRepositoryFile } from '../../app/config/repository-file.ts';
 import { closeBodyReader, readBody } from '../../app/github/body/index.ts';
@@ -22,11 +22,10 @@ import { type Keeper, makeKeeper } from '../../app/reconcile/keeper.ts';
 import { type LabelKeeper, makeLabelKeeper } from '../../app/reconcile/labels.ts';
 import { makeScan, type Scan } from '../../app/reconcile/scan.ts';
 import { createEngine, type Engine, fillLane, type Lane, openRedis } from '../../lanes/index.ts';
-import { type Caller, makeCaller, makeRegistry, type Namespace } from '../../lanes/namespaces.ts';
+import { type Caller, makeCaller, makeRegistry } from '../../lanes/namespaces.ts';
 import type { IssueRef } from '../../lanes/records/common.ts';
 import { operatorFileSchema } from '../../lanes/records/config.ts';
 import type { IssueRecord } from '../../lanes/records/issues.ts';
-import type { Note } from '../../lanes/records/notes.ts';
 import type { Task } from '../../lanes/records/tasks.ts';
 import { type GitHubStandIn, type MadeRepo, startGitHub } from '../fakes/github.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
@@ -61,6 +60,8 @@ export interface World {
   readonly as: Record<'maria' | 'tariq' | 'sven' | 'wanda', Octokit>;
   /** Failures of hooks, which a consumer of deliveries would try again. */
   readonly failures: unknown[];
+  /** What was logged. */
+  readonly logged: string[];
   /** Every delivery handled, every effect delivered. */
   settle(): Promise<void>;
   /** A broker with nothing in memory, as after a restart. */
@@ -120,9 +121,10 @@ export async function startWorld(): Promise<World> {
     logLevel: 'fatal',
   });
   const app = { id: github.appId, slug: github.slug };
+  const logged: string[] = [];
   const desk: Desk = {
     engine,
-    caller: () => caller,
+    caller: (namespace) => makeCaller('app', [namespace]),
     github: makeGitHub({
       clients: clientsOf(probot),
       app,
@@ -138,9 +140,7 @@ export async function startWorld(): Promise<World> {
     hash: (text) => createHash('sha256').update(text).digest('hex'),
     id: () => randomUUID().replaceAll('-', ''),
     now: clock.now,
-    log: (...all) => {
-      if (process.env.DEBUG_LOG) console.log(JSON.stringify(all));
-    },
+    log: (level, message) => void logged.push(`${level}: ${message}`),
   };
   const sleep = async (ms: number): Promise<void> => clock.pass(ms);
   const labels = makeLabelKeeper({ desk, sleep });
@@ -179,6 +179,7 @@ export async function startWorld(): Promise<World> {
       wanda: github.octokit(github.people.writer.token),
     },
     failures,
+    logged,
     freshBroker,
     redis: () => new Redis(redis.url),
     hasty,
@@ -237,107 +238,4 @@ async function receive(probot: Probot, failures: unknown[]): Promise<{ url: stri
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return { url: `http://127.0.0.1:${port}/`, server };
-}
-
-/** A worker that does the supervisor's part: asks, begins, and records a result. */
-export async function work(
-  world: World,
-  namespace: Namespace,
-  result: (task: Task) => Parameters<Engine['record']>[3],
-  number?: number,
-): Promise<Task | { readonly refused: string }> {
-  const worker = makeCaller('worker-1', [namespace]);
-  const waiting = await world.engine.list(worker, namespace, ['queued']);
-  const queued = waiting.find((task) => number === undefined || task.issue.number === number);
-  if (!queued) throw new Error(`nothing is queued in ${namespace}`);
-  const claim = await world.engine.claim(worker, namespace, queued.id);
-  if (claim.kind !== 'claimed') throw new Error(`not claimable: ${claim.state}`);
-  const answer = await world.hostPort.allowed(claim.lease);
-  if (!answer.allowed) return { refused: answer.why };
-  await world.engine.begin(worker, claim.lease, { base: 'a'.repeat(40) });
-  return world.engine.record(worker, claim.lease, claim.task, result(claim.task));
-}
-
-/** A run that met every criterion, as a check verified. */
-export function allMet(task: Task): Parameters<Engine['record']>[3] {
-  return {
-    kind: 'result',
-    outcome: 'done',
-    summary: 'Did it.',
-    dispositions: task.criteria.map((criterion) => ({
-      criterion: criterion.id,
-      revision: criterion.revision,
-      kind: 'met',
-      by: { kind: 'agent', run: task.run },
-      evidence: [{ evidence: { kind: 'check', name: 'unit' }, standing: 'verified', how: 'passed' }],
-      atMs: 1,
-    })),
-    proposals: [],
-    notices: [],
-  };
-}
-
-/** A run that said nothing of any criterion. */
-export function nothingMet(_task: Task): Parameters<Engine['record']>[3] {
-  return { kind: 'result', outcome: 'done', summary: '', dispositions: [], proposals: [], notices: [] };
-}
-
-export const twoCriteria = '## Acceptance criteria\n\n- [ ] The door opens\n- [ ] The bell rings\n';
-
-/** Opens an issue as a person and sets labels on it. */
-export async function openIssue(
-  world: World,
-  issue: { title?: string; body?: string; labels?: string[]; by?: Octokit },
-): Promise<number> {
-  const owner = world.repo.owner;
-  const repo = world.repo.name;
-  const { data } = await (issue.by ?? world.as.maria).issues.create({
-    owner,
-    repo,
-    title: issue.title ?? 'A thing to do',
-    body: issue.body ?? twoCriteria,
-    ...(issue.labels ? { labels: issue.labels } : {}),
-  });
-  return data.number;
-}
-
-/** The parts that every call on an issue needs. */
-export function at(world: World, number: number) {
-  return { owner: world.repo.owner, repo: world.repo.name, issue_number: number };
-}
-
-/** The bodies of the App's comments, oldest first. */
-export async function ourComments(world: World, number: number): Promise<string[]> {
-  const all: { readonly login: string | undefined; readonly body: string }[] = [];
-  for (let page = 1, size = 100; size === 100; page += 1) {
-    const { data } = await world.as.maria.issues.listComments({ ...at(world, number), per_page: 100, page });
-    all.push(...data.map(({ user, body }) => ({ login: user?.login, body: body ?? '' })));
-    size = data.length;
-  }
-  return all
-    .filter((comment) => comment.login === `${world.github.slug}[bot]`)
-    .map((comment) => comment.body);
-}
-
-/** The issue's agent notes as machines read them, oldest first. */
-export async function notesOn(world: World, number: number): Promise<Note[]> {
-  const key = noteKey({ privateKeyPem: world.github.privateKey });
-  const readings = (await ourComments(world, number)).map((body) => readNote(body, [key]));
-  return readings.flatMap((reading) => (reading.ok ? [reading.note] : []));
-}
-
-/** The states that the notes tell. */
-export async function noteStates(world: World, number: number): Promise<string[]> {
-  return (await notesOn(world, number)).map((note) => note.state);
-}
-
-/** What is on the issue by reactions. */
-export async function reactions(world: World, number: number): Promise<string[]> {
-  const { data } = await world.as.maria.reactions.listForIssue(at(world, number));
-  return data.map((reaction) => reaction.content);
-}
-
-/** The reasons that were written down for an issue. */
-export async function reasonsOf(world: World, number: number): Promise<string[]> {
-  return ((await world.record(number))?.decisions ?? []).map((decision) => decision.reason);
 }

@@ -26,17 +26,20 @@ const readyWithinMs = 30_000;
 const owner = 'acme';
 const name = 'shop';
 
-/** Sets everything up. `env` is the environment that Lanekeeper's own variables are added to. */
-export async function openStage(env: Readonly<Record<string, string | undefined>>): Promise<Stage> {
+/**
+ * Sets everything up. `env` is the environment that Lanekeeper's own variables are added to; `config` stands in for the
+ * demo's operator's file.
+ */
+export async function openStage(
+  env: Readonly<Record<string, string | undefined>>,
+  config?: string,
+): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-demo-'));
   const github = await startGitHub();
   const repo = await github.createRepo({ owner, name, files: await filesOf(here('./repository')) });
   await cp(here('./agents'), join(folder, 'agents'), { recursive: true });
-  const config = await readFile(here('./lanekeeper.yml'), 'utf8');
-  await writeFile(
-    join(folder, 'lanekeeper.yml'),
-    config.replace('AGENT', join(folder, 'agents', 'fixer.mjs')),
-  );
+  const file = config ?? (await readFile(here('./lanekeeper.yml'), 'utf8'));
+  await writeFile(join(folder, 'lanekeeper.yml'), file.replace('AGENT', join(folder, 'agents', 'fixer.mjs')));
   const dataDir = join(folder, 'var');
   const child = startLanekeeper({ ...env, ...settings(github, folder, dataDir) });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

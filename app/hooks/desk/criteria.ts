@@ -45,9 +45,14 @@ export function criteriaForNewTask(record: IssueRecord): Criterion[] {
   return record.criteria.filter((criterion) => !criterion.removed);
 }
 
-/** The criteria that a live task answers for: what stands in the body, and what was removed while it was live. */
+/**
+ * The criteria that a live task answers for: what stands in the body, and what was removed while it was live. What was
+ * there at its admission is known from the pointer, whatever the task's own record says by now.
+ */
 export function criteriaForTask(record: IssueRecord, task: Task): Criterion[] {
-  const known = new Set(task.criteria.map((criterion) => criterion.id));
+  const known = new Set(
+    [...(record.pointer?.criteria ?? []), ...task.criteria].map((criterion) => criterion.id),
+  );
   return record.criteria.filter((criterion) => !criterion.removed || known.has(criterion.id));
 }
 
@@ -63,7 +68,22 @@ export function fittingDispositions(record: IssueRecord, criteria: readonly Crit
   return fitting;
 }
 
+/** In this order whoever made the object: what was stored and read back has another order of keys. */
+const compared = [
+  'id',
+  'revision',
+  'text',
+  'checked',
+  'checkbox',
+  'depth',
+  'label',
+  'group',
+  'detail',
+  'marker',
+  'removed',
+];
+
 /** Whether two lists of criteria say the same. */
 export function sameCriteria(a: readonly Criterion[], b: readonly Criterion[]): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+  return JSON.stringify(a, compared) === JSON.stringify(b, compared);
 }

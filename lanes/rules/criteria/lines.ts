@@ -5,11 +5,14 @@ import { authorLabel, brokenBox } from './marks.ts';
 import { collapse, plainText, rawText, splitLines } from './text.ts';
 import type { ReadCriterion } from './types.ts';
 
-const DASH = /^[-*+](?=[^\s\-*+\d])/;
+const DASH = /^[-*+](?=[^\-*+\d])/;
 const BULLET =
-  /^(?:[•‣◦▪▫●○∙·⁃➢➤►▸▶→➔➡⇒»※◆◇★☆✓✔–—―]|:(?:white_check_mark|heavy_check_mark|x|ballot_box_with_check|black_square_button|white_large_square):)\ufe0f?\s*\S/u;
+  /^(?:[•‣◦▪▫●○∙·・･◎⁃➢➤►▸▶→➔➡⇒»※◆◇★☆✓✔–—―]|:(?:white_check_mark|heavy_check_mark|x|ballot_box_with_check|black_square_button|white_large_square):)\ufe0f?\s*\S/u;
 const STATUS = /^(?:✅|❌|⏳|⌛|⬜|🔲|🔳|☑|✖|❎|🟢|🟡|🔴|🟠|🟩|🟥|🟨|🚧|⚠|⭕|🔄|🚫|⛔|👉|🔹|🔸|▶)/u;
-const NUMBER = /^(?:\(?\d{1,3}[)/.:]|\d{1,3}\s?[-–]|[①-⑳]|\(?[a-z]\)|\d️⃣)\s*(?=\S)/u;
+/** "(1)", "1)", "1/", "1 -", "1、", "①", "a)"; a plain "1." is a list to the parser already. */
+const NUMBER =
+  /^(?:\(\d{1,3}\)|\d{1,3}[)/、.．]|\d{1,3}\s?[-–](?=\s|\p{L})|[①-⑳]|\d\ufe0f?\u20e3|[一二三四五六七八九十]{1,3}、|\(?[a-z]\)|[a-z]\.(?=\s))\s*(?=\S)/u;
+const LATER_NUMBER = /\s\(?[2b][).]\s/;
 const SENTENCE_END = /[.;!。；！]["')\]”’]?$/u;
 
 /** Whether a paragraph is a hand-written list whose items start with a broken box or a bullet character. */
@@ -67,9 +70,8 @@ function gather(lines: readonly PhrasingContent[][], starts: (text: string) => b
 
 function withMarks(source: string, nodes: readonly PhrasingContent[]): ReadCriterion {
   const dash = brokenBox(source) ? null : DASH.exec(source);
-  const number = dash
-    ? null
-    : /^(?:\(\d{1,3}\)|\d{1,3}[)/]|\d{1,3}\s?[-–](?=\s|\p{L})|[①-⑳]|\d️⃣)\s*/u.exec(source);
+  // Numbers that go on inside the text are the author's sentence.
+  const number = dash || LATER_NUMBER.test(source) ? null : NUMBER.exec(source);
   const cut = dash?.[0] ?? number?.[0] ?? '';
   const criterion = criterionOf(source.slice(cut.length).trim(), {
     checkbox: false,

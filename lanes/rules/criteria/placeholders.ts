@@ -206,7 +206,9 @@ const GHERKIN_FILLER = new Set(
   ),
 );
 const STEP_STARTS =
-  /(?:^|[\s,;])(?:given|when|then|and|but|gegeben|angenommen|wenn|dann|und|étant donné(?: que?)?|quand|lorsque|alors|et|dado(?: que)?|cuando|entonces|y|quando|então|e)(?=[\s,:;[<({….]|$)/iu;
+  /(?:^|[\s,;])(?:given|when|then|and|but|gegeben|angenommen|wenn|dann|und|étant donné(?: que?)?|quand|lorsque|alors|et|dado(?: que)?|cuando|entonces|quando|então)(?=[\s,:;[<({….]|$)/iu;
+const PENDING =
+  /^(?:(?:acceptance )?criteria )?(?:will|to|still to|yet to|needs? to) be (?:added|defined|determined|decided|discussed|filled(?: in)?|completed|confirmed|written|refined|specified|agreed|clarified|provided)(?:\s+(?:later|soon))?(?:\s+(?:by|after|during|once|with|in)\s.{1,40})?$/;
 const BLANK = /^(?:[\s._…\-–—*~=]+|(?:\.{2,}|…|_{2,}|-{2,})\s*)$/u;
 /** Nobody's template is longer; and what is longer is costly to look at. */
 const MAX_TEMPLATE_CHARS = 1_000;
@@ -227,7 +229,8 @@ export function isPlaceholder(text: string): boolean {
   if (!plain || BLANK.test(plain) || isOnlyBox(plain)) return true;
   const folded = normalise(plain).replace(/^[\s"'*_(-]+(?=\S)|[\s"'*_.!…)-]+$/gu, '');
   if (NOTHING.has(folded) || NOTHING.has(normalise(plain))) return true;
-  if (NUMBERED.test(folded) || ORDINAL_THING.test(folded) || TODO.test(plain)) return true;
+  if (NUMBERED.test(folded) || PENDING.test(folded) || ORDINAL_THING.test(folded) || TODO.test(plain))
+    return true;
   if (isBracketed(plain) || (COMMAND.test(plain) && COMMAND_OBJECT.test(plain))) return true;
   return isGherkinBlank(plain);
 }

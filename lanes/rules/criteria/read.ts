@@ -1,8 +1,9 @@
 /** From an issue body to the criteria in it. */
 import type { Nodes, Root } from 'mdast';
-import { type Content, readSection } from './content.ts';
+import { readSection } from './content.ts';
 import { outline } from './outline.ts';
 import { parseBody } from './parse.ts';
+import type { Content } from './parts.ts';
 import { findSections, type Section } from './sections.ts';
 import { plainText } from './text.ts';
 import type { CriteriaReading, ReadCriterion } from './types.ts';

@@ -1,17 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { makeCaller } from '../../../lanes/namespaces.ts';
-import {
-  allMet,
-  at,
-  laneNamed,
-  openIssue,
-  reactions,
-  reasonsOf,
-  startWorld,
-  twoCriteria,
-  type World,
-  work,
-} from '../world.ts';
+import { allMet, at, openIssue, reactions, reasonsOf, twoCriteria, work } from '../acts.ts';
+import { laneNamed, startWorld, type World } from '../world.ts';
 
 let world: World;
 const triage = laneNamed('triage');
@@ -57,6 +47,14 @@ test('a run gets what it may know: hidden text stripped, a token for the one rep
   await expect(asRun.issues.createComment({ ...at(world, number), body: 'x' })).rejects.toMatchObject({
     status: 403,
   });
+});
+
+test('a body that did not change makes no amendment at the claim', async () => {
+  const number = await queued();
+  const { lease } = await claimed(number);
+  const before = (await world.task(number))?.revision;
+  expect((await world.hostPort.allowed(lease)).allowed).toBe(true);
+  expect((await world.task(number))?.revision).toBe(before);
 });
 
 test('only comments by permitted people reach a run', async () => {

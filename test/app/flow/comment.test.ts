@@ -3,17 +3,15 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import {
   allMet,
   at,
-  laneNamed,
   noteStates,
   nothingMet,
   openIssue,
   ourComments,
   reasonsOf,
-  startWorld,
   twoCriteria,
-  type World,
   work,
-} from '../world.ts';
+} from '../acts.ts';
+import { laneNamed, startWorld, type World } from '../world.ts';
 
 let world: World;
 const triage = laneNamed('triage');

@@ -1,18 +1,7 @@
 import type { Octokit } from '@octokit/rest';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import {
-  allMet,
-  at,
-  laneNamed,
-  noteStates,
-  nothingMet,
-  openIssue,
-  reasonsOf,
-  startWorld,
-  twoCriteria,
-  type World,
-  work,
-} from '../world.ts';
+import { allMet, at, noteStates, nothingMet, openIssue, reasonsOf, twoCriteria, work } from '../acts.ts';
+import { laneNamed, startWorld, type World } from '../world.ts';
 
 let world: World;
 const triage = laneNamed('triage');

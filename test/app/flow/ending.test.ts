@@ -1,18 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { until } from '../../support/until.ts';
-import {
-  allMet,
-  at,
-  laneNamed,
-  noteStates,
-  nothingMet,
-  openIssue,
-  ourComments,
-  reasonsOf,
-  startWorld,
-  type World,
-  work,
-} from '../world.ts';
+import { allMet, at, noteStates, nothingMet, openIssue, ourComments, reasonsOf, work } from '../acts.ts';
+import { laneNamed, startWorld, type World } from '../world.ts';
 
 let world: World;
 const triage = laneNamed('triage');
@@ -105,6 +94,23 @@ for (const state of ['queued', 'running', 'parked'] as const) {
     expect((await world.as.maria.issues.listComments(there)).data).toEqual([]);
   });
 }
+
+test('a merge that closes the issue with criteria open is undone, though a permitted person merged', async () => {
+  const { number, id } = await issueIn('parked');
+  const where = { owner: world.repo.owner, repo: world.repo.name };
+  const { data: pull } = await world.as.wanda.pulls.create({
+    ...where,
+    title: 'A change',
+    body: `Fixes #${number}`,
+    head: 'work',
+    base: world.repo.defaultBranch,
+  });
+  await world.as.wanda.pulls.merge({ ...where, pull_number: pull.number });
+  await world.settle();
+  expect(await reasonsOf(world, number)).toContain('closed_with_criteria_open');
+  expect((await issueOf(number)).state).toBe('open');
+  expect(await stateOf(id)).toBe('parked');
+});
 
 test('a redelivered close of an issue that was reopened reopens nothing again', async () => {
   const { number } = await issueIn('parked', world.as.sven);

@@ -1,16 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  allMet,
-  at,
-  laneNamed,
-  noteStates,
-  openIssue,
-  reactions,
-  reasonsOf,
-  startWorld,
-  type World,
-  work,
-} from '../world.ts';
+import { allMet, at, noteStates, openIssue, reactions, reasonsOf, work } from '../acts.ts';
+import { laneNamed, startWorld, type World } from '../world.ts';
 
 let world: World;
 const triage = laneNamed('triage');
@@ -81,10 +71,53 @@ test('a label that a template set for a stranger is refused, visibly and with th
   expect(await reasonsOf(world, number)).toHaveLength(said);
 });
 
-test('a label on a pull request, and a label of no lane, leave no trace', async () => {
+test('a label of no lane leaves no trace', async () => {
   const number = await openIssue(world, { labels: ['bug'] });
   await world.settle();
   expect(await world.record(number)).toBeNull();
+});
+
+test('an opening that is told late, after the task has ended, starts nothing', async () => {
+  world.github.webhookFault({ event: 'issues.opened', kind: 'drop' });
+  const number = await openIssue(world, { labels: ['lane:triage'] });
+  await world.settle();
+  const task = await world.task(number);
+  if (!task) throw new Error('no task');
+  await world.engine.cancel(world.caller, task.namespace, task.id, { reason: 'test' });
+  await world.keeper.runOnce();
+  const labeled = world.github.deliveries().findLast((one) => one.action === 'labeled');
+  const payload = { ...JSON.parse(labeled?.payload ?? '{}'), action: 'opened' };
+  await world.probot.receive({ id: 'late-0000', name: 'issues', payload } as never);
+  await world.settle();
+  expect(await world.task(number)).toBeNull();
+});
+
+test('payloads that do not hold what GitHub sends are written off, never a crash', async () => {
+  const number = await openIssue(world, {});
+  await world.settle();
+  const sent = world.github.deliveries().findLast((one) => one.action === 'opened');
+  const whole = JSON.parse(sent?.payload ?? '{}');
+  const odd: [string, unknown][] = [
+    ['issues', { action: 'labeled' }],
+    ['issues', { ...whole, action: 'labeled', label: null }],
+    ['issues', { ...whole, action: 'labeled', issue: null }],
+    ['issues', { ...whole, action: 'edited', changes: { body: true } }],
+    ['issues', { ...whole, action: 'edited', changes: [] }],
+    ['issues', { ...whole, action: 'opened', issue: { ...whole.issue, labels: 'many', body: 7 } }],
+    ['issues', { ...whole, action: 'closed', repository: { id: 'seven', full_name: 'acme/app' } }],
+    ['issues', { ...whole, action: 'deleted', sender: {} }],
+    ['issues', { ...whole, action: 'no_such_action' }],
+    ['issue_comment', { ...whole, action: 'created' }],
+    ['issue_comment', { ...whole, action: 'created', comment: { id: 1, body: null } }],
+    ['installation', { action: 'deleted' }],
+    ['no_such_event', { action: 'x' }],
+  ];
+  for (const [name, payload] of odd) {
+    await world.probot.receive({ id: `odd-${name}`, name, payload } as never);
+  }
+  await world.settle();
+  expect(await liveOn(number)).toEqual([]);
+  expect(world.logged.filter((line) => line.includes('invalid_payload')).length).toBeGreaterThanOrEqual(5);
 });
 
 test('a label set on a closed and on a locked issue is refused', async () => {

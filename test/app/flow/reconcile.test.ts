@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { githubNamespace } from '../../../lanes/namespaces.ts';
 import { until } from '../../support/until.ts';
-import { at, laneNamed, openIssue, reactions, reasonsOf, startWorld, type World } from '../world.ts';
+import { at, openIssue, reactions, reasonsOf } from '../acts.ts';
+import { laneNamed, startWorld, type World } from '../world.ts';
 
 let world: World;
 const triage = laneNamed('triage');

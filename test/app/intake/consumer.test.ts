@@ -165,7 +165,9 @@ describe('the consumer', () => {
     gates.get('guid-1')?.();
     gates.get('guid-2')?.();
     await until(() => box.ended.length === 2);
-    expect(received).toEqual(['guid-1', 'guid-2']);
+    box.add(['3', issue(1)]);
+    await until(() => gates.has('guid-3'));
+    expect(received).toEqual(['guid-1', 'guid-2', 'guid-3']);
   });
 
   it('goes on with the issue after a failure', async () => {

@@ -251,6 +251,8 @@ describe('the way back from GitHub', () => {
     const wrong = await ask(new URL(`/setup/callback?code=nothing&state=${state}`, address), { cookie });
     expect(wrong.status).toBe(502);
     expect(await wrong.text()).toContain('Start again');
+    const again = await ask(new URL(`/setup/callback?code=other&state=${state}`, address), { cookie });
+    expect(again.status).toBe(403);
     expect((await ask(await viaGitHub(address, cookie), { cookie })).status).toBe(200);
     await registering;
   });

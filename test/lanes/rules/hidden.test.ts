@@ -36,6 +36,7 @@ describe('what a person does not see is cut out', () => {
     ['a lone surrogate', 'a\ud800b\udc00c', 'abc', ['lone_surrogate']],
     ['other controls', 'a\u001b[31mb', 'a[31mb', ['control']],
     ['a joiner between Latin letters', 'do\u200dor\u200cs', 'doors', ['zero_width']],
+    ['a joiner whose neighbour is hidden too', 'م\u200d\u061ca', 'مa', ['zero_width', 'bidi_control']],
     ['a run of style selectors', 'a\ufe0f\ufe0e\ufe0f', 'a\ufe0f', ['zero_width']],
   ])('%s', (_, text, wanted, stripped) => {
     expect(stripHidden(text)).toEqual({ text: wanted, stripped });

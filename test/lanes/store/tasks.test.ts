@@ -282,13 +282,11 @@ describe('two at once', () => {
     const { task, lease } = await claimed(worker, { criteria: ids.map((id) => criterion(id)) });
     const second = testEngine(server.url);
     await Promise.all([
-      ...ids
-        .slice(1)
-        .map((id, i) =>
-          (i % 2 ? engine : second).amend(app, lane, task.id, {
-            dispositions: { [id]: byAlice(id, 'waived') },
-          }),
-        ),
+      ...ids.slice(1).map((id, i) =>
+        (i % 2 ? engine : second).amend(app, lane, task.id, {
+          dispositions: { [id]: byAlice(id, 'waived') },
+        }),
+      ),
       engine.record(worker, lease, task, result([met('c1')])),
     ]);
     const now = await engine.get(app, lane, task.id);

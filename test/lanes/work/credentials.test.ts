@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { superviseRun } from '../../../lanes/work/supervisor.ts';
 import { agentsFolder, levels, makeLane, makeSetting, type RunSetting } from './run-support.ts';
@@ -26,14 +26,15 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-/** A worker whose data folder, key file and socket all hold the canary; the agent's program lies beside the key. */
+/** A worker whose data folder, key file and socket all hold the canary. */
 async function plant(): Promise<{ setting: RunSetting; run: string[] }> {
   const setting = await makeSetting();
   const { place } = setting;
   for (const folder of [place.dataDir, place.outboxDir, place.mirrorsDir, place.ctlDir, place.workDir]) {
     writeFileSync(join(folder, 'credentials.json'), canary);
   }
-  const folder = temporaryFolder();
+  // The program's own folder is shown to it: the data folder and the key lie right there.
+  const folder = dirname(place.dataDir);
   const key = join(folder, 'key.pem');
   writeFileSync(key, canary);
   for (const name of ['steals.mjs', 'contract.mjs']) {

@@ -3,6 +3,44 @@ import type { Body } from './bodies.ts';
 
 export const shapes: readonly Body[] = [
   {
+    title: 'scenario names in paragraphs of their own',
+    body: '## AC\nScenario: Login\n\nGiven a\nWhen b\nThen c\n\nScenario: Logout\n\nGiven d\nWhen e\nThen f',
+    section: 'AC',
+    criteria: ['- Login {detail=Given a | When b | Then c}', '- Logout {detail=Given d | When e | Then f}'],
+  },
+  {
+    title: 'nested steps are detail',
+    body: '## AC\n- Given x\n  - When y\n    - Then z',
+    section: 'AC',
+    criteria: ['- Given x {detail=When y | Then z}'],
+  },
+  {
+    title: 'scenarios that wrap in items',
+    body: '## AC\n- GIVEN a\n  WHEN b\n  THEN c\n- GIVEN d\n  WHEN e\n  THEN f',
+    section: 'AC',
+    criteria: ['- GIVEN a WHEN b THEN c', '- GIVEN d WHEN e THEN f'],
+  },
+  {
+    title: 'italic keywords',
+    body: '## AC\n_Given_ a door\n_When_ it opens\n_Then_ it shines',
+    section: 'AC',
+    criteria: ['- Given a door When it opens Then it shines'],
+  },
+  {
+    title: 'a promise of later',
+    body: '## AC\nWill be added later by Priya',
+    section: 'AC',
+    criteria: [],
+    rest: { placeholders: ['Will be added later by Priya'] },
+  },
+  {
+    title: 'keywords with nothing behind them',
+    body: '## AC\n- **Given** \n- **When** \n- **Then** ',
+    section: 'AC',
+    criteria: [],
+    rest: { placeholders: ['Given When Then'] },
+  },
+  {
     title: 'a feature with background and outline',
     body: '### AC\n```gherkin\nFeature: X\n\n  Background:\n    Given a user\n\n  @tag\n  Scenario: Login\n    Given a login page\n    When I log in\n    Then I am in\n\n  Scenario Outline: Logout <n>\n    When I log out\n    Then I am out\n    Examples:\n      | n |\n      | 1 |\n```',
     section: 'AC',

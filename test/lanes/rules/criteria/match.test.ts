@@ -72,6 +72,18 @@ describe('by words', () => {
     });
   });
 
+  test('of two lines that became one, the one that is not its best match is removed', () => {
+    const halves = first(
+      '- [ ] The master sees all reservations of today',
+      '- [ ] The master sees all reservations of next week',
+    );
+    expect(edit(halves, '- [ ] The master sees all reservations')).toEqual({
+      ids: ['k1'],
+      removed: ['k2'],
+      stale: ['k1'],
+    });
+  });
+
   test('swapped lines with new words are not matched by position', () => {
     expect(edit(base, '- [ ] Lamps shine', '- [ ] Boats can be reserved').ids).toEqual(['n1', 'k1']);
   });
@@ -118,6 +130,10 @@ describe('by the author’s label', () => {
         '- [ ] AC-4: Gate closes late',
       ),
     ).toEqual({ ids: ['n1', 'k1', 'k2', 'k3'], removed: [], stale: [] });
+  });
+
+  test('a renumbered text without any word keeps its id', () => {
+    expect(edit(first('- [ ] AC-1: 🦀'), '- [ ] AC-2: 🦀')).toEqual({ ids: ['k1'], removed: [], stale: [] });
   });
 
   test('labels that moved with reworded texts follow the words', () => {

@@ -206,6 +206,15 @@ describe.runIf(contained)('a commit, and an address', () => {
     expect(setting.host.asked).toEqual([]);
   });
 
+  test('a commit that a push took out of the history is asked of the App', async () => {
+    const setting = await makeSetting({ files });
+    const sha = sh(setting.remote, 'git', 'rev-parse', 'HEAD');
+    await claimed(setting, []);
+    sh(setting.remote, 'git', 'commit', '-q', '--amend', '-m', 'another history');
+    expect(standings(await claimed(setting, [{ kind: 'commit', sha }]))).toEqual(['asserted']);
+    expect(setting.host.asked).toEqual([{ kind: 'commit', sha }]);
+  });
+
   test('anything else of the repository is asked of the App, once', async () => {
     const setting = await makeSetting({ files });
     setting.host.found = ({ kind }) => ({ found: kind !== 'run', how: `looked at a ${kind}` });
@@ -246,13 +255,20 @@ describe.runIf(contained)('a commit, and an address', () => {
     expect(setting.host.asked).toHaveLength(1);
   });
 
-  test('not being able to ask proves nothing, and loses no result', async () => {
+  test('not being able to ask proves nothing, loses no result, and is not tried again', async () => {
     const setting = await makeSetting({ files });
     setting.host.found = () => {
       throw new LaneError('github_failed');
     };
-    const end = await claimed(setting, [{ kind: 'url', url: `${home}/pull/5` }]);
-    expect(weighed(end)).toMatchObject([{ standing: 'asserted', how: 'GitHub could not be asked' }]);
+    const evidence: Evidence[] = ['pull/5', 'pull/6'].map((path) => ({
+      kind: 'url',
+      url: `${home}/${path}`,
+    }));
+    expect(weighed(await claimed(setting, evidence))).toMatchObject([
+      { standing: 'asserted', how: 'GitHub could not be asked' },
+      { standing: 'asserted', how: 'GitHub could not be asked' },
+    ]);
+    expect(setting.host.asked).toHaveLength(1);
   });
 
   test('an agent cannot make the App ask without bound', async () => {
