@@ -9,7 +9,6 @@ import {
 } from './gherkin-words.ts';
 import { collapse, trimEnd } from './text.ts';
 
-export type Step = { kind: StepKind; text: string };
 export type Scenario = { name: string | null; steps: string[] };
 export type Feature = { scenarios: Scenario[]; background: string[] };
 
