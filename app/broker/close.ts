@@ -5,6 +5,7 @@
 import {
   type CloseEffect,
   type Criterion,
+  type Disposition,
   type Dispositions,
   type GateAnswer,
   gate,
@@ -34,7 +35,10 @@ interface Verdict {
 
 const cause = { source: 'broker', event: 'close' } as const;
 
-/** Reads the criteria of a fresh look, takes people's dispositions from the record, and asks the gate. */
+/**
+ * Reads the criteria of a fresh look and asks the gate. An agent's verdicts are the task's; people's are taken from the
+ * App's own record alone, since a worker can write what it likes into its namespace.
+ */
 async function freshVerdict(desk: Desk, task: Task, issue: IssueSnapshot): Promise<Verdict> {
   const outcome = await desk.readBody(issue.body);
   const record = await updateRecord(desk, issue.ref, (before) => {
@@ -42,16 +46,23 @@ async function freshVerdict(desk: Desk, task: Task, issue: IssueSnapshot): Promi
     return sameCriteria(matched.criteria, before.criteria) ? null : matched;
   });
   const criteria = criteriaForTask(record, task);
-  const dispositions = { ...task.dispositions, ...fittingDispositions(record, criteria) };
+  const agents = Object.entries(task.dispositions).filter(([, { by }]) => by.kind === 'agent');
+  const dispositions = { ...Object.fromEntries(agents), ...fittingDispositions(record, criteria) };
   const tooMany = outcome.kind === 'read' && outcome.reading.criteria.length > 200;
   if (outcome.kind === 'unreadable' || tooMany) {
     const why = outcome.kind === 'unreadable' ? outcome.why : 'it holds too many criteria';
     const answer = { close: false, reason: 'criteria_open', open: [] } as const;
     return { criteria, dispositions, answer, detail: `The body cannot be read any more: ${why}.` };
   }
-  const answer = gate({ criteria, dispositions, proof: task.proof });
+  const answer = gate({ criteria, dispositions, proof: record.pointer?.proof ?? task.proof });
   const detail = answer.close ? '' : `Open now: ${answer.open.map((item) => item.criterion).join(', ')}`;
   return { criteria, dispositions, answer, detail };
+}
+
+/** The verdicts as a change of the task's: what is not among them is taken away. */
+function asChange(task: Task, dispositions: Dispositions): Record<string, Disposition | null> {
+  const none = Object.keys(task.dispositions).map((id): [string, null] => [id, null]);
+  return { ...Object.fromEntries(none), ...dispositions };
 }
 
 export interface Closer {
@@ -96,7 +107,7 @@ export function makeCloser(deps: BrokerDeps, poster: Poster, pace: Pace): Closer
       reason: 'criteria_changed',
       detail: verdict.detail,
       criteria: verdict.criteria,
-      dispositions: verdict.dispositions,
+      dispositions: asChange(task, verdict.dispositions),
     });
   };
 
@@ -120,7 +131,8 @@ export function makeCloser(deps: BrokerDeps, poster: Poster, pace: Pace): Closer
       }
       if (after.issue.open) throw new LaneError('github_failed', 'the issue is open after it was closed');
     }
-    const { criteria, dispositions } = verdict;
+    const { criteria } = verdict;
+    const dispositions = asChange(task, verdict.dispositions);
     const input = { to: 'complete', criteria, dispositions } as const;
     await engine.settle(desk.caller(task.namespace), task.namespace, task.id, input);
     await release(desk, issue.ref, task.id);

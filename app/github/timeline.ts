@@ -35,9 +35,23 @@ export interface Closing {
   readonly at: string;
 }
 
+const pullsSchema = z.array(
+  z.object({
+    title: z.string().nullish(),
+    body: z.string().nullish(),
+    merged_at: z.string().nullish().catch(null),
+  }),
+);
+
 /** A pull request merged this shortly before the close is what closed it: REST does not name the closer. */
 const mergeWindowMs = 60_000;
 const maxPages = 30;
+
+/** Whether a text asks GitHub to close this issue: its closing keywords, with `#n`, `owner/name#n` or the address. */
+function saysItCloses(text: string, number: number): boolean {
+  const target = `(?:(?:[\\w.-]+/[\\w.-]+)?#|https?://\\S+/issues/)${number}\\b`;
+  return new RegExp(`\\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\\s+${target}`, 'i').test(text);
+}
 
 export interface TimelineCalls {
   /** Who set this label last, or null where the timeline does not say. */
@@ -60,6 +74,18 @@ export function makeTimelineCalls(api: Api): TimelineCalls {
     return all;
   };
 
+  /** Whether a pull request that was merged about then says that it closes the issue. */
+  const mergedAbout = async (ref: IssueRef, closedMs: number): Promise<boolean> => {
+    const route = 'GET /repos/{owner}/{repo}/pulls';
+    const newest = { state: 'closed', sort: 'updated', direction: 'desc', per_page: 50 };
+    const parsed = pullsSchema.safeParse((await api.inRepository(ref, route, newest)).data);
+    if (!parsed.success) throw unusable('pull requests', parsed.error);
+    return parsed.data.some(({ title, body, merged_at }) => {
+      const shortly = Math.abs(Date.parse(merged_at ?? '') - closedMs) <= mergeWindowMs;
+      return shortly && saysItCloses(`${title ?? ''}\n${body ?? ''}`, ref.number);
+    });
+  };
+
   return {
     async lastLabelling(ref, label) {
       const name = label.toLowerCase();
@@ -77,9 +103,10 @@ export function makeTimelineCalls(api: Api): TimelineCalls {
         const mergedMs = Date.parse(item.source?.issue.pull_request?.merged_at ?? '');
         return Math.abs(closedMs - mergedMs) <= mergeWindowMs;
       });
+      const byMerge = (closed.commit_id ?? null) !== null || merged || (await mergedAbout(ref, closedMs));
       return {
         by: closed.actor ?? null,
-        byMerge: merged || (closed.commit_id ?? null) !== null,
+        byMerge,
         at: closed.created_at,
       };
     },

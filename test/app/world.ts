@@ -124,7 +124,7 @@ export async function startWorld(): Promise<World> {
   const logged: string[] = [];
   const desk: Desk = {
     engine,
-    caller: () => caller,
+    caller: (namespace) => makeCaller('app', [namespace]),
     github: makeGitHub({
       clients: clientsOf(probot),
       app,

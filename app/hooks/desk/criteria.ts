@@ -45,9 +45,14 @@ export function criteriaForNewTask(record: IssueRecord): Criterion[] {
   return record.criteria.filter((criterion) => !criterion.removed);
 }
 
-/** The criteria that a live task answers for: what stands in the body, and what was removed while it was live. */
+/**
+ * The criteria that a live task answers for: what stands in the body, and what was removed while it was live. What was
+ * there at its admission is known from the pointer, whatever the task's own record says by now.
+ */
 export function criteriaForTask(record: IssueRecord, task: Task): Criterion[] {
-  const known = new Set(task.criteria.map((criterion) => criterion.id));
+  const known = new Set(
+    [...(record.pointer?.criteria ?? []), ...task.criteria].map((criterion) => criterion.id),
+  );
   return record.criteria.filter((criterion) => !criterion.removed || known.has(criterion.id));
 }
 

@@ -20,34 +20,27 @@ function openList(task: Task): string[] {
   return more > 0 ? [...lines.slice(0, maxListed), `- and ${more} more`] : lines;
 }
 
-function withList(first: string, task: Task, last: string): string {
+function told(first: string, task: Task, last: string): string {
   const list = openList(task);
-  return [first, ...(list.length === 0 ? [] : ['', ...list]), '', last].join('\n');
+  const open = list.length === 0 ? [] : ['', 'These criteria have no closing disposition:', '', ...list];
+  return [first, ...open, '', last].join('\n');
 }
+
+const again = 'To go on, reopen the issue and set the label again.';
 
 /** A permitted person closed the issue: respected, and written down once. */
 export function closedByHandText(task: Task): string {
-  return withList(
-    'Closed by hand, so the task is cancelled. These criteria had no closing disposition:',
-    task,
-    'To go on, reopen the issue and set the label again.',
-  );
+  return told('Closed by hand, so the task is cancelled.', task, again);
 }
 
 /** Closed a second time after having been reopened once. */
 export function closedAgainText(task: Task): string {
-  return withList(
-    'Closed again after it had been reopened once, so the task is cancelled. These criteria had no closing disposition:',
-    task,
-    'To go on, reopen the issue and set the label again.',
-  );
+  return told('Closed again after it had been reopened once, so the task is cancelled.', task, again);
 }
 
 /** Closed by a merge, or by somebody who may not decide, while criteria are open. */
 export function reopenedText(task: Task): string {
-  return withList(
-    'Reopened: it was closed while these criteria have no closing disposition:',
-    task,
-    'The task goes on. A permitted person may close the issue by hand, or decide each criterion with `/lane help`.',
-  );
+  const last =
+    'The task goes on. A permitted person may close the issue by hand, or decide each criterion: see `/lane help`.';
+  return told('Reopened: the issue was closed while criteria are open.', task, last);
 }

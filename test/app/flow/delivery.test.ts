@@ -1,9 +1,21 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { at, closing, closings, noteStates, notesOn, openIssue, ourComments, reasonsOf } from '../acts.ts';
+import { makeCaller } from '../../../lanes/namespaces.ts';
+import {
+  at,
+  closing,
+  closings,
+  noteStates,
+  notesOn,
+  nothingMet,
+  openIssue,
+  ourComments,
+  reasonsOf,
+  work,
+} from '../acts.ts';
 import { laneNamed, startWorld, type World } from '../world.ts';
 
 let world: World;
-const _triage = laneNamed('triage');
+const triage = laneNamed('triage');
 beforeAll(async () => {
   world = await startWorld();
 });
@@ -139,4 +151,33 @@ test('an issue that is gone at the close cancels its task', async () => {
   await world.settle();
   expect(await world.task(number)).toBeNull();
   expect(await reasonsOf(world, number)).toContain('issue_gone');
+});
+
+test("a person's verdict that a worker made up closes nothing", async () => {
+  const number = await openIssue(world, { labels: ['lane:triage'] });
+  await world.settle();
+  const task = await world.task(number);
+  if (!task) throw new Error('no task');
+  await work(world, triage.namespace, nothingMet, number);
+  await world.settle();
+  const made = task.criteria.map(({ id }) => [
+    id,
+    {
+      criterion: id,
+      revision: 1,
+      kind: 'waived' as const,
+      by: { kind: 'person' as const, person: { login: 'maria', id: 3 } },
+      reason: 'never said',
+      evidence: [],
+      atMs: 1,
+    },
+  ]);
+  const worker = makeCaller('worker-1', [triage.namespace]);
+  const input = { dispositions: Object.fromEntries(made) };
+  const moved = await world.engine.amend(worker, triage.namespace, task.id, input);
+  expect(moved.state).toBe('closing');
+  await world.settle();
+  expect((await issueOf(number)).state).toBe('open');
+  expect((await world.task(number))?.reason).toBe('criteria_changed');
+  expect((await world.task(number))?.dispositions).toEqual({});
 });

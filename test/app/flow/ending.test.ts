@@ -18,14 +18,6 @@ const issueOf = async (number: number) => (await world.as.maria.issues.get(at(wo
 const stateOf = async (id: string | undefined) =>
   (await world.engine.get(world.caller, triage.namespace, id ?? 'none00000'))?.state;
 
-/** A branch that a pull request can be made of. */
-async function branch(name: string): Promise<string> {
-  const where = { owner: world.repo.owner, repo: world.repo.name };
-  const base = await world.as.maria.git.getRef({ ...where, ref: `heads/${world.repo.defaultBranch}` });
-  await world.as.maria.git.createRef({ ...where, ref: `refs/heads/${name}`, sha: base.data.object.sha });
-  return name;
-}
-
 /** An issue with a task in one of the states in which something can happen to it. */
 async function issueIn(state: 'queued' | 'running' | 'parked', by = world.as.maria) {
   const number = await openIssue(world, { by });
@@ -110,7 +102,7 @@ test('a merge that closes the issue with criteria open is undone, though a permi
     ...where,
     title: 'A change',
     body: `Fixes #${number}`,
-    head: await branch(`change-${number}`),
+    head: 'work',
     base: world.repo.defaultBranch,
   });
   await world.as.wanda.pulls.merge({ ...where, pull_number: pull.number });

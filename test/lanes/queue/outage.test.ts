@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Engine } from '../../../lanes/index.ts';
+import { intakeNamespace } from '../../../lanes/namespaces.ts';
+import { testEngine } from '../../support/engine.ts';
+import { type OwnRedis, startOwnRedis } from '../../support/redis.ts';
+import { callerNamed, lane, met, newTask, result } from '../../support/tasks.ts';
+import { until } from '../../support/until.ts';
+
+const app = callerNamed('app', [lane, intakeNamespace]);
+const worker = callerNamed('worker-a');
+
+let server: OwnRedis;
+let engine: Engine;
+
+beforeEach(async () => {
+  server = await startOwnRedis();
+  engine = testEngine(server.url, { leaseTtlMs: 3_000, renewEveryMs: 500, stallCheckMs: 500 });
+});
+afterEach(async () => {
+  await engine.close();
+  await server.stop();
+});
+
+const tellNobody = { onTrouble: () => {} };
+
+describe('when Redis goes away', () => {
+  it('a verb is store_unavailable within six seconds, and is not carried out later', async () => {
+    const { id } = await engine.admit(app, newTask());
+    await server.kill();
+    const start = performance.now();
+    await expect(engine.claim(worker, lane, id)).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(performance.now() - start).toBeLessThan(6_000);
+    await server.start();
+    expect(await engine.get(app, lane, id)).toMatchObject({ state: 'queued', run: 0 });
+    expect(await engine.claim(worker, lane, id)).toMatchObject({ kind: 'claimed' });
+  });
+
+  it('and comes back, serving goes on and nothing is lost', async () => {
+    const done = new Set<string>();
+    await engine.serve(worker, lane, {
+      ...tellNobody,
+      concurrency: 5,
+      async onWake(id, hold) {
+        const claim = await engine.claim(worker, lane, id);
+        if (claim.kind !== 'claimed') return;
+        const kept = hold.keep(claim.lease);
+        await engine.record(worker, claim.lease, claim.task, result([met('c1')]));
+        kept.stop();
+        done.add(id);
+      },
+    });
+    const admissions = Array.from({ length: 60 }, () => newTask());
+    for (const admission of admissions.slice(0, 30)) await engine.admit(app, admission);
+    await until('it has begun', async () => done.size > 0);
+    await server.kill();
+    await server.start();
+    for (const admission of admissions)
+      await until('it is taken', () => engine.admit(app, admission).catch(() => false as const));
+    await until(
+      'all are done',
+      async () => {
+        await engine.repair(app, lane).catch(() => undefined);
+        const counts = await engine.count(app, lane).catch(() => undefined);
+        return counts?.closing === admissions.length;
+      },
+      50_000,
+    );
+  });
+
+  it('does not spin: an idle worker asks no more than a few times a second', async () => {
+    const troubles: Error[] = [];
+    await engine.serve(worker, lane, {
+      concurrency: 5,
+      onWake: async () => {},
+      onTrouble: (error) => troubles.push(error),
+    });
+    const { id } = await engine.admit(app, newTask());
+    await until('it runs', async () => (await engine.repair(app, lane)).woken.length >= 0);
+    await server.kill();
+    await expect(engine.get(app, lane, id)).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(troubles.length).toBeLessThan(100);
+  });
+
+  it('a hold outlives a short outage and gives up by itself in a long one', async () => {
+    const patient = testEngine(server.url, { leaseTtlMs: 12_000, renewEveryMs: 500 });
+    const { id } = await patient.admit(app, newTask());
+    const lost = new Promise<unknown>((resolve, reject) => {
+      void patient.serve(worker, lane, {
+        onTrouble: () => {},
+        concurrency: 1,
+        async onWake(task, hold) {
+          const claim = await patient.claim(worker, lane, task);
+          if (claim.kind !== 'claimed') return;
+          const { signal } = hold.keep(claim.lease);
+          await server.kill();
+          await server.start();
+          await until('it was renewed', async () => {
+            const now = await patient.get(app, lane, id).catch(() => null);
+            return (now?.lease?.endsAtMs ?? 0) > claim.lease.endsAtMs;
+          });
+          if (signal.aborted) return reject(signal.reason);
+          await server.kill();
+          await once(signal, 'abort');
+          resolve(signal.reason);
+        },
+      });
+    });
+    expect(await lost).toMatchObject({ code: 'lease_lost' });
+    await patient.close();
+  });
+
+  it('a delivery is refused and not recorded later', async () => {
+    const delivery = { guid: 'g', event: 'issues', payload: '{}', receivedAtMs: 1 };
+    await engine.deliveries.record(app, { ...delivery, guid: 'first' });
+    await server.kill();
+    await expect(engine.deliveries.record(app, delivery)).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
+    await server.start();
+    expect(await engine.deliveries.record(app, delivery)).toBe('recorded');
+  });
+});

@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkRedis, type EmbeddedRedis, startEmbeddedRedis } from '../../../lanes/index.ts';
+import { freePort, startOwnRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+
+let dataDir: string;
+let started: EmbeddedRedis[];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'lanes-embedded-'));
+  started = [];
+});
+afterEach(async () => {
+  for (const redis of started) await redis.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function start(): Promise<EmbeddedRedis> {
+  const redis = await startEmbeddedRedis({ dataDir });
+  started.push(redis);
+  return redis;
+}
+
+async function use<T>(url: string, act: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis(url, { maxRetriesPerRequest: 0 });
+  redis.on('error', () => {});
+  return act(redis).finally(() => redis.disconnect());
+}
+
+describe('the embedded Redis', () => {
+  it('puts every write on disk, refuses to evict, and listens on this machine only', async () => {
+    const { url } = await start();
+    const settings = ['appendonly', 'appendfsync', 'maxmemory-policy', 'bind'];
+    const found = await use(url, (redis) => Promise.all(settings.map((name) => redis.config('GET', name))));
+    expect(found.map((pair) => (pair as string[])[1])).toEqual(['yes', 'always', 'noeviction', '127.0.0.1']);
+  });
+
+  it('asks everybody for a password that only the owner can read, and that no argument shows', async () => {
+    const { url, pid } = await start();
+    const password = new URL(url).password;
+    const file = join(dataDir, 'redis.password');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readFile(file, 'utf8')).toBe(password);
+    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(password);
+    const open = url.replace(/:[^:@]*@/, '');
+    await expect(use(open, (redis) => redis.get('x'))).rejects.toThrow(/NOAUTH/);
+  });
+
+  it('keeps data and password over a restart', async () => {
+    const first = await start();
+    await use(first.url, (redis) => redis.set('x', '1'));
+    await first.stop();
+    const second = await start();
+    expect(await use(second.url, (redis) => redis.get('x'))).toBe('1');
+    expect(new URL(second.url).password).toBe(new URL(first.url).password);
+  });
+
+  it('is the only one on its data directory', async () => {
+    await start();
+    await expect(start()).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: /in use by another Redis/,
+    });
+  });
+
+  it('lets one of two that start at once have the directory', async () => {
+    const both = await Promise.allSettled([start(), start()]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('ends with its parent, and frees the directory', async () => {
+    const program = new URL('../../fixtures/engine/embedded-parent.ts', import.meta.url).pathname;
+    const parent = spawn(process.execPath, ['--import', 'tsx', program, dataDir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = await once(parent.stdout, 'data');
+    const pid = Number(String(line));
+    parent.kill('SIGKILL');
+    await until('the child is gone', async () => {
+      try {
+        process.kill(pid, 0);
+        return false;
+      } catch {
+        return true;
+      }
+    });
+    expect((await start()).pid).not.toBe(pid);
+  });
+
+  it('says in one line what is wrong where it cannot start', async () => {
+    const missing = startEmbeddedRedis({ dataDir, binary: '/nowhere/redis-server' });
+    await expect(missing).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});
+
+describe('the look at Redis before a start', () => {
+  it('accepts a primary', async () => {
+    const server = await startOwnRedis();
+    await expect(checkRedis(server.url)).resolves.toBeUndefined();
+    await server.stop();
+  });
+
+  it('refuses a replica', async () => {
+    const server = await startOwnRedis();
+    await use(server.url, (redis) => redis.replicaof('127.0.0.1', 1));
+    await expect(checkRedis(server.url)).rejects.toMatchObject({ message: /replica/ });
+    await server.stop();
+  });
+
+  it('names a Redis that is not there, or does not let us in', async () => {
+    const nobody = `redis://127.0.0.1:${await freePort()}`;
+    await expect(checkRedis(nobody)).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: /ECONNREFUSED/,
+    });
+    const { url } = await start();
+    await expect(checkRedis(url.replace(/:[^:@]*@/, ':wrong@'))).rejects.toMatchObject({
+      code: 'store_refused',
+    });
+    await expect(checkRedis(url.replace(/:[^:@]*@/, ''))).rejects.toMatchObject({ code: 'store_refused' });
+  });
+});
