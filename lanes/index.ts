@@ -10,6 +10,7 @@ export {
   type Namespace,
 } from './namespaces.ts';
 
+export type { ServeOptions } from './queue/serve.ts';
 export { type Actor, type IssueRef, namespaceSchema } from './records/common.ts';
 export {
   filledLaneSchema,
