@@ -38,6 +38,11 @@ test('a label that no webhook told of is found by the scan, and the labeller is 
 });
 
 test('a scan of unchanged lists finds everything answered 304, and says nothing anew', async () => {
+  const person = world.github.people.stranger;
+  const refused = { title: 'x', labels: ['lane:triage'] };
+  const number = await world.github.controls.openFromTemplate(world.repo, person, refused);
+  await world.settle();
+  expect(await reasonsOf(world, number)).toContain('not_permitted');
   await world.scan.runOnce();
   world.github.resetCounts();
   await world.scan.runOnce();
