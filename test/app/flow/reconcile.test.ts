@@ -53,6 +53,29 @@ test('a scan of unchanged lists finds everything answered 304, and says nothing 
   expect(other).toEqual([]);
 });
 
+test('a file that was broken from the start keeps its lanes shut, and once corrected the label counts', async () => {
+  const files = { '.github/lanes.yml': 'lanes: [' };
+  const repo = await world.github.createRepo({ owner: 'acme', name: 'broken', files });
+  const where = { owner: 'acme', repo: 'broken' };
+  const { data } = await world.as.maria.issues.create({
+    ...where,
+    title: 'x',
+    body: '## Acceptance criteria\n- [ ] it works\n',
+    labels: ['lane:triage'],
+  });
+  await world.settle();
+  const pointer = async () =>
+    (await world.engine.issues.get(world.caller, repo.id, data.number))?.pointer?.lane;
+  expect(await pointer()).toBeUndefined();
+  const said = await world.as.maria.issues.listComments({ ...where, issue_number: data.number });
+  expect(said.data.map((comment) => comment.body)).toEqual([expect.stringContaining('line 1')]);
+  await world.github.commit(repo, { '.github/lanes.yml': 'lanes:\n  triage: {}\n' }, 'mend it');
+  world.clock.pass(61_000);
+  await world.scan.runOnce();
+  await world.settle();
+  expect(await pointer()).toBe('triage');
+});
+
 test('a stop between the pointer and the task is made good by the keeper, with the reaction', async () => {
   const number = await openIssue(world, {});
   await world.settle();
