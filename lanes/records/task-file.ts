@@ -9,13 +9,13 @@ import { dispositionSchema } from './dispositions.ts';
 import { answerSchema, pastRunSchema, runInputSchema } from './runs.ts';
 
 /** A criterion with what is known of it: its standing verdict, and the checks whose passing proves it. */
-export const taskCriterionSchema = criterionSchema.extend({
+const taskCriterionSchema = criterionSchema.extend({
   disposition: dispositionSchema.pick({ kind: true, reason: true, by: true }).optional(),
   checks: z.array(z.string()),
 });
 
 /** A check of the lane. The host runs it again in a clean checkout; the agent may run it too. */
-export const taskCheckSchema = z.strictObject({
+const taskCheckSchema = z.strictObject({
   name: z.string(),
   run: z.array(z.string()),
   /** Ids of the criteria that it proves. */
@@ -25,7 +25,7 @@ export const taskCheckSchema = z.strictObject({
 });
 
 /** The patch of an earlier run: already in the working tree, or, where it does not apply any more, in a file. */
-export const earlierPatchSchema = z.discriminatedUnion('state', [
+const earlierPatchSchema = z.discriminatedUnion('state', [
   z.strictObject({ state: z.literal('restored'), run: z.int().positive() }),
   z.strictObject({ state: z.literal('does_not_apply'), run: z.int().positive(), file: z.string() }),
 ]);

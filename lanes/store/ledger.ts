@@ -23,12 +23,21 @@ export function makeLedger(redis: Redis, ns: Namespace): Ledger {
     async read(afterId, count) {
       const entries = await readStream(redis, () => redis, ledgerKey(ns), afterId, { count });
       return entries.map(({ id, fields }) => {
-        const [event, task, run, fence] = fields.event?.split(' ') ?? [];
+        const [event, task, run, fence, by, ...detail] = fields.line?.split('\n') ?? [];
         // A stream's id begins with Redis's time in ms.
         const atMs = Number(id.slice(0, id.indexOf('-')));
-        const { by, detail } = fields;
         const numbers = { run: Number(run), fence: Number(fence), atMs };
-        return { id, event: taskEventSchema.parse({ event, namespace: ns, task, by, detail, ...numbers }) };
+        return {
+          id,
+          event: taskEventSchema.parse({
+            event,
+            namespace: ns,
+            task,
+            by,
+            detail: detail.join('\n'),
+            ...numbers,
+          }),
+        };
       });
     },
 

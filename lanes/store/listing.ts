@@ -4,11 +4,10 @@ import type { Namespace } from '../namespaces.ts';
 import { type Task, type TaskState, taskStateSchema } from '../records/tasks.ts';
 import { ask } from './answers.ts';
 import { statesKey, taskKey } from './keys.ts';
-import { fromFields, type StoredTask } from './record.ts';
+import { fromFields, type StoredTask, taskFields } from './record.ts';
 import { rankOf, scoresOf } from './scores.ts';
 import { runScript } from './script.ts';
 import { forgetScript } from './scripts/move.ts';
-import { taskFields } from './scripts/shared.ts';
 
 export type TaskCounts = Record<TaskState, number>;
 

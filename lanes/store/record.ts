@@ -5,6 +5,13 @@ import { atMsSchema } from '../records/common.ts';
 import type { Lease } from '../records/runs.ts';
 import { type Task, taskSchema, taskStateSchema } from '../records/tasks.ts';
 
+/**
+ * The task hash. `head` is JSON with what scripts compare and change; `doc` is JSON with the rest, which they pass on;
+ * `epoch` is the store's stamp; `leaseEndsAtMs` is moved by renewals alone. Four fields and not one for each scalar: a
+ * hash of many fields next to a long one costs Redis several times as much.
+ */
+export const taskFields = ['doc', 'head', 'epoch', 'leaseEndsAtMs'] as const;
+
 /** A task with the stamp of the store that it was read from. */
 export interface StoredTask {
   readonly task: Task;

@@ -4,22 +4,20 @@
  */
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { LaneError } from '../errors.ts';
 import type { Namespace } from '../namespaces.ts';
 import type { Lease } from '../records/runs.ts';
 import { type Task, type TaskState, taskStateSchema } from '../records/tasks.ts';
 import type { Move } from '../rules/transitions/move.ts';
 import { ask } from './answers.ts';
+import { makeBatch } from './batch.ts';
 import type { RedisClock } from './clock.ts';
 import { effectsKey, epochKey, ledgerKey, statesKey, taskKey } from './keys.ts';
-import { assemble, fromFields, leaseText, type StoredTask, toDoc, toHead } from './record.ts';
+import { assemble, fromFields, leaseText, type StoredTask, taskFields, toDoc, toHead } from './record.ts';
 import { rankOf, scoreOf } from './scores.ts';
-import { runScript, type Script } from './script.ts';
 import { admitScript } from './scripts/admit.ts';
 import { claimScript } from './scripts/claim.ts';
 import { beginScript, renewScript } from './scripts/lease.ts';
 import { moveScript, rewakeScript } from './scripts/move.ts';
-import { taskFields } from './scripts/shared.ts';
 
 export type Claim =
   | { readonly kind: 'claimed'; readonly task: Task; readonly lease: Lease }
@@ -56,80 +54,75 @@ export interface TaskStore {
 }
 
 export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): TaskStore {
-  /** Runs a script whose second answer (or only one) is Redis's time. */
-  async function run(script: Script, keys: string[], args: (string | number)[]): Promise<unknown[]> {
-    const answer = await ask(redis, () => runScript(redis, script, keys, args));
-    if (!Array.isArray(answer)) throw new LaneError('store_unavailable', 'a script gave no answer');
-    clock.observe(Number(answer[1]));
-    return answer;
-  }
+  const [states, ledger] = [statesKey(ns), ledgerKey(ns)];
+  const forAdmit = [epochKey(ns), states, effectsKey(ns), ledger];
+  const forClaim = [states, ledger];
+  const forBegin = [ledger];
+  const forRenew = [states];
+  const forMove = [states, effectsKey(ns), ledger];
+  const keyOf = (task: string): string => taskKey(ns, task);
+
+  const run = makeBatch(redis, clock.observe);
 
   async function read(id: string): Promise<StoredTask | null> {
-    return fromFields(await ask(redis, () => redis.hmget(taskKey(ns, id), ...taskFields)));
+    return fromFields(await ask(redis, () => redis.hmget(keyOf(id), ...taskFields)));
   }
 
   return {
     read,
 
-    async admit({ task, effects, event }, freshEpoch) {
-      const keys = [taskKey(ns, task.id), epochKey(ns), statesKey(ns), effectsKey(ns), ledgerKey(ns)];
-      const [made] = await run(admitScript, keys, [
-        ...[task.id, scoreOf(task), freshEpoch, event.by, event.detail, toDoc(task), toHead(task, '')],
-        ...effects.map((effect) => JSON.stringify(effect)),
-      ]);
+    async admit({ task, effects, event: { by, detail } }, epoch) {
+      const order = { task: task.id, score: scoreOf(task), epoch, by, detail };
+      const texts = [toDoc(task), toHead(task, ''), ...effects.map((effect) => JSON.stringify(effect))];
+      const [made] = await run(admitScript, forAdmit, keyOf(task.id), order, texts);
       return made === 1 ? task : ((await read(task.id))?.task ?? task);
     },
 
-    async claim(id, worker, leaseId, ttlMs) {
-      const keys = [taskKey(ns, id), statesKey(ns), ledgerKey(ns)];
-      const [kind, now, ...rest] = await run(claimScript, keys, [
-        id,
-        worker,
-        leaseId,
-        ttlMs,
-        rankOf('running'),
-      ]);
+    async claim(task, worker, lease, ttlMs) {
+      const order = { task, worker, lease, ttlMs, rank: rankOf('running') };
+      const [kind, now, ...rest] = await run(claimScript, forClaim, keyOf(task), order);
       if (kind === 'claimed') {
-        const { task } = assemble(rest);
-        if (task.lease !== undefined) return { kind, task, lease: task.lease };
+        const claimed = assemble(rest).task;
+        if (claimed.lease !== undefined) return { kind, task: claimed, lease: claimed.lease };
       }
       const state = kind === 'missing' ? kind : taskStateSchema.parse(kind);
       return { kind: 'not_claimable', state, notBeforeMs: Number(rest[0]), nowMs: Number(now) };
     },
 
     async begin(lease, detail) {
-      const args = [leaseText(lease), lease.task, lease.run, lease.fence, lease.worker, detail];
-      const [held] = await run(beginScript, [taskKey(ns, lease.task), ledgerKey(ns)], args);
+      const { task, run: number, fence, worker } = lease;
+      const order = { lease: leaseText(lease), task, run: number, fence, worker, detail };
+      const [held] = await run(beginScript, forBegin, keyOf(task), order);
       return held === 1;
     },
 
     async renew(lease, ttlMs) {
-      const keys = [taskKey(ns, lease.task), statesKey(ns)];
-      const [endsAtMs] = await run(renewScript, keys, [
-        leaseText(lease),
-        lease.task,
-        ttlMs,
-        rankOf('running'),
-      ]);
+      const order = { lease: leaseText(lease), task: lease.task, ttlMs, rank: rankOf('running') };
+      const [endsAtMs] = await run(renewScript, forRenew, keyOf(lease.task), order);
       return endsAtMs === 0 ? null : { ...lease, endsAtMs: Number(endsAtMs) };
     },
 
     async move({ task: from, epoch }, { task, effects, event }, demand) {
-      const keys = [taskKey(ns, from.id), statesKey(ns), effectsKey(ns), ledgerKey(ns)];
       const lease = demand.mode === 'held' ? leaseText(demand.lease) : '';
-      const score = task.state === from.state ? '' : scoreOf(task);
-      const args = [
-        ...[demand.mode, lease, from.state, from.revision, epoch, from.id, score],
-        ...[event.event, task.run, task.fence, event.by, event.detail.slice(0, 2_000)],
-        ...[toDoc(task), toHead(task, lease)],
-        ...effects.map((effect) => JSON.stringify(effect)),
-      ];
-      const [moved] = await run(moveScript, keys, args);
+      const order = {
+        mode: demand.mode,
+        lease,
+        from: { state: from.state, revision: from.revision, epoch },
+        task: from.id,
+        score: task.state === from.state ? undefined : scoreOf(task),
+        event: event.event,
+        run: task.run,
+        fence: task.fence,
+        by: event.by,
+        detail: event.detail.slice(0, 2_000),
+      };
+      const texts = [toDoc(task), toHead(task, lease), ...effects.map((effect) => JSON.stringify(effect))];
+      const [moved] = await run(moveScript, forMove, keyOf(from.id), order, texts);
       return movedSchema.parse(moved);
     },
 
     async rewake(task) {
-      const [counted] = await run(rewakeScript, [taskKey(ns, task.id)], [task.revision]);
+      const [counted] = await run(rewakeScript, [], keyOf(task.id), { revision: task.revision });
       return counted === 1 ? { ...task, wakes: task.wakes + 1, revision: task.revision + 1 } : null;
     },
 

@@ -3,9 +3,10 @@
  * against the stand-in. The repository's file is cached by an earlier issue. Tokens and git are told apart, and so is
  * what the label scan asks, which does not depend on issues.
  */
-import type { Counts } from '../fakes/github/counts.ts';
+
 import { openStage, type Stage } from '../demo/stage.ts';
 import { waitFor } from '../demo/watch.ts';
+import type { Counts } from '../fakes/github/counts.ts';
 import type { BenchRow } from './row.ts';
 
 const config = `

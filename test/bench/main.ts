@@ -27,5 +27,7 @@ function table(all: readonly BenchRow[]): string {
     bound,
   ]);
   const widths = head.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i]?.length ?? 0)));
-  return [head, ...lines].map((line) => line.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')).join('\n');
+  return [head, ...lines]
+    .map((line) => line.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '))
+    .join('\n');
 }

@@ -38,11 +38,8 @@ export async function openStage(
   const github = await startGitHub();
   const repo = await github.createRepo({ owner, name, files: await filesOf(here('./repository')) });
   await cp(here('./agents'), join(folder, 'agents'), { recursive: true });
-  const config = await readFile(here('./lanekeeper.yml'), 'utf8');
-  await writeFile(
-    join(folder, 'lanekeeper.yml'),
-    config.replace('AGENT', join(folder, 'agents', 'fixer.mjs')),
-  );
+  const file = config ?? (await readFile(here('./lanekeeper.yml'), 'utf8'));
+  await writeFile(join(folder, 'lanekeeper.yml'), file.replace('AGENT', join(folder, 'agents', 'fixer.mjs')));
   const dataDir = join(folder, 'var');
   const child = startLanekeeper({ ...env, ...settings(github, folder, dataDir) });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

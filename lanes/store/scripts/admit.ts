@@ -1,26 +1,25 @@
-/** Admission: the record is made once; a second admission of the same id answers with the one that is there. */
-import { makeScript } from '../script.ts';
-import { luaLedger, luaNow } from './shared.ts';
+/** Admission: the record is made once; a second admission of the same id changes nothing. */
+import { makeBatchScript } from '../batch.ts';
 
 /**
- * KEYS: task, epoch, index, effects, ledger.
- * ARGV: 1 task id, 2 score, 3 a fresh epoch, 4 by, 5 detail, 6 doc, 7 head; then the effects.
- * Answers { 1, now } if made, { 0, now } if it was there.
+ * Shared keys: epoch, index, effects, ledger. Order: task, score, epoch (a fresh one), by, detail. Texts: doc, head,
+ * then the effects. Answers { 1 if made else 0 }.
  */
-export const admitScript = makeScript(`
-${luaNow}
-if redis.call('EXISTS', KEYS[1]) == 1 then return { 0, now } end
-${luaLedger}
-local epoch = redis.call('GET', KEYS[2])
+export const admitScript = makeBatchScript(
+  4,
+  `
+if redis.call('EXISTS', task) == 1 then return { 0 } end
+local epoch = redis.call('GET', KEYS[1])
 if not epoch then
-  epoch = ARGV[3]
-  redis.call('SET', KEYS[2], epoch)
+  epoch = order.epoch
+  redis.call('SET', KEYS[1], epoch)
 end
-redis.call('HSET', KEYS[1], 'doc', ARGV[6], 'head', ARGV[7], 'epoch', epoch, 'leaseEndsAtMs', '0')
-redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
-for i = 8, #ARGV do
-  redis.call('XADD', KEYS[4], '*', 'effect', ARGV[i])
+redis.call('HSET', task, 'doc', text(1), 'head', text(2), 'epoch', epoch, 'leaseEndsAtMs', '0')
+redis.call('ZADD', KEYS[2], order.score, order.task)
+for i = 3, texts do
+  redis.call('XADD', KEYS[3], '*', 'effect', text(i))
 end
-record(KEYS[5], 'admitted', ARGV[1], 0, 0, ARGV[4], ARGV[5])
-return { 1, now }
-`);
+record(KEYS[4], 'admitted', 0, 0, order.by, order.detail)
+return { 1 }
+`,
+);

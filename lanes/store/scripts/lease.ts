@@ -2,41 +2,35 @@
  * What a lease's holder does while it runs: begin, and renew. Neither moves the task. All of the lease is compared -
  * id, fence, run, epoch, worker, in one text: after a wipe the numbers start anew and may fit by chance.
  */
-import { makeScript } from '../script.ts';
-import { luaLedger, luaNow } from './shared.ts';
+import { makeBatchScript } from '../batch.ts';
 
-/** Defines `holds(key, lease)`: whether the task runs under this lease, and it has not ended. */
-const luaHolds = `
-local function holds(key, lease)
-  local is = redis.call('HMGET', key, 'head', 'leaseEndsAtMs')
-  return is[1] and cjson.decode(is[1]).lease == lease and tonumber(is[2]) > now
-end
+/** Answers { 0 } unless the task runs under the order's lease, and that has not ended. */
+const luaHeld = `
+local is = redis.call('HMGET', task, 'head', 'leaseEndsAtMs')
+if not is[1] or cjson.decode(is[1]).lease ~= order.lease or tonumber(is[2]) <= now then return { 0 } end
 `;
 
-/**
- * KEYS: task, ledger. ARGV: lease, task id, run, fence, worker, detail.
- * Answers { 1 if held else 0, now }.
- */
-export const beginScript = makeScript(`
-${luaNow}
-${luaHolds}
-if not holds(KEYS[1], ARGV[1]) then return { 0, now } end
-${luaLedger}
-record(KEYS[2], 'began', ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
-return { 1, now }
-`);
+/** Shared keys: ledger. Order: lease (its text), task, run, fence, worker, detail. Answers { 1 if held else 0 }. */
+export const beginScript = makeBatchScript(
+  1,
+  `
+${luaHeld}
+record(KEYS[1], 'began', order.run, order.fence, order.worker, order.detail)
+return { 1 }
+`,
+);
 
 /**
  * The revision stays: no decision rests on when a lease ends.
- * KEYS: task, index. ARGV: lease, task id, ttl in ms, rank of running.
- * Answers { the lease's new end, or 0, now }.
+ * Shared keys: index. Order: lease (its text), task, ttlMs, rank (of running). Answers { the lease's new end, or 0 }.
  */
-export const renewScript = makeScript(`
-${luaNow}
-${luaHolds}
-if not holds(KEYS[1], ARGV[1]) then return { 0, now } end
-local ends = now + ARGV[3]
-redis.call('HSET', KEYS[1], 'leaseEndsAtMs', ends)
-redis.call('ZADD', KEYS[2], ARGV[4] + ends, ARGV[2])
-return { ends, now }
-`);
+export const renewScript = makeBatchScript(
+  1,
+  `
+${luaHeld}
+local ends = now + order.ttlMs
+redis.call('HSET', task, 'leaseEndsAtMs', ends)
+redis.call('ZADD', KEYS[1], order.rank + ends, order.task)
+return { ends }
+`,
+);

@@ -1,53 +1,53 @@
 /** Move: writes a transition that a rule has decided, if the record is still the one that the rule saw. */
+import { makeBatchScript } from '../batch.ts';
 import { makeScript } from '../script.ts';
-import { luaLedger, luaNow } from './shared.ts';
 
 /**
  * The mode says what must hold of the lease: `held` by the one given; `ended`, for the keeper; `any`, for people. A
  * record by the lease that recorded last is answered `already`: the first answer was lost on its way. A task that stays
  * in its state stays where it is in the index, where a renewal may be moving it at the same time.
  *
- * KEYS: task, index, effects, ledger.
- * ARGV: 1 mode, 2 lease, 3 old state, 4 old revision, 5 epoch, 6 task id, 7 new score, or empty, 8-12 event, run,
- *   fence, by, detail, 13 doc, 14 head; then the effects.
- * Answers { 'moved' | 'missing' | 'lease_lost' | 'already' | 'conflict', now }.
+ * Shared keys: index, effects, ledger. Order: mode, lease (its text), from { state, revision, epoch }, task, score (where
+ * the state changes), event, run, fence, by, detail. Texts: doc, head, then the effects.
+ * Answers { 'moved' | 'missing' | 'lease_lost' | 'already' | 'conflict' }.
  */
-export const moveScript = makeScript(`
-${luaNow}
-local held = ARGV[1] == 'held'
-local is = redis.call('HMGET', KEYS[1], 'head', 'epoch', 'leaseEndsAtMs')
-if not is[1] then return { held and 'lease_lost' or 'missing', now } end
+export const moveScript = makeBatchScript(
+  3,
+  `
+local held, from = order.mode == 'held', order.from
+local is = redis.call('HMGET', task, 'head', 'epoch', 'leaseEndsAtMs')
+if not is[1] then return { held and 'lease_lost' or 'missing' } end
 local head = cjson.decode(is[1])
 local ended = tonumber(is[3]) <= now
-if held and head.recordedBy == ARGV[2] then return { 'already', now } end
-if held and (head.lease ~= ARGV[2] or ended) then return { 'lease_lost', now } end
-if head.state ~= ARGV[3] or head.revision ~= tonumber(ARGV[4]) or is[2] ~= ARGV[5] then
-  return { 'conflict', now }
+if held and head.recordedBy == order.lease then return { 'already' } end
+if held and (head.lease ~= order.lease or ended) then return { 'lease_lost' } end
+if head.state ~= from.state or head.revision ~= from.revision or is[2] ~= from.epoch then return { 'conflict' } end
+if order.mode == 'ended' and not ended then return { 'conflict' } end
+redis.call('HSET', task, 'doc', text(1), 'head', text(2))
+if order.score then redis.call('ZADD', KEYS[1], order.score, order.task) end
+for i = 3, texts do
+  redis.call('XADD', KEYS[2], '*', 'effect', text(i))
 end
-if ARGV[1] == 'ended' and not ended then return { 'conflict', now } end
-${luaLedger}
-redis.call('HSET', KEYS[1], 'doc', ARGV[13], 'head', ARGV[14])
-if ARGV[7] ~= '' then redis.call('ZADD', KEYS[2], ARGV[7], ARGV[6]) end
-for i = 15, #ARGV do
-  redis.call('XADD', KEYS[3], '*', 'effect', ARGV[i])
-end
-record(KEYS[4], ARGV[8], ARGV[6], ARGV[9], ARGV[10], ARGV[11], ARGV[12])
-return { 'moved', now }
-`);
+record(KEYS[3], order.event, order.run, order.fence, order.by, order.detail)
+return { 'moved' }
+`,
+);
 
 /**
  * Another wake-up for a queued task whose own is gone; two keepers at once count it once.
- * KEYS: task. ARGV: revision. Answers { 1 if counted else 0, now }.
+ * Order: revision. Answers { 1 if counted else 0 }.
  */
-export const rewakeScript = makeScript(`
-${luaNow}
-local text = redis.call('HGET', KEYS[1], 'head')
-local head = text and cjson.decode(text)
-if not head or head.state ~= 'queued' or head.revision ~= tonumber(ARGV[1]) then return { 0, now } end
+export const rewakeScript = makeBatchScript(
+  0,
+  `
+local is = redis.call('HGET', task, 'head')
+local head = is and cjson.decode(is)
+if not head or head.state ~= 'queued' or head.revision ~= order.revision then return { 0 } end
 head.wakes, head.revision = head.wakes + 1, head.revision + 1
-redis.call('HSET', KEYS[1], 'head', cjson.encode(head))
-return { 1, now }
-`);
+redis.call('HSET', task, 'head', cjson.encode(head))
+return { 1 }
+`,
+);
 
 /** Forgets ended tasks, which never move again. KEYS: index, then tasks. ARGV: their ids. */
 export const forgetScript = makeScript(`

@@ -1,5 +1,5 @@
 /** Git as capture uses it: a private git directory and index over the copy's files, never the agent's `.git`. */
-import { copyFile, rm } from 'node:fs/promises';
+import { copyFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Copy } from '../copy.ts';
 import { type GitOutput, type GitRun, git } from '../git.ts';
@@ -17,7 +17,12 @@ export interface CaptureGit {
 export async function startIndex(git: CaptureGit, from: string | null): Promise<void> {
   await rm(`${git.index}.lock`, { force: true });
   await rm(git.index, { force: true });
-  if (from !== null) await copyFile(from, git.index);
+  if (from === null) return;
+  await copyFile(from, git.index);
+  // Git compares contents, not only times and sizes, of files that are as young as their index. A copy with a time of
+  // its own would switch that off, and a change made in the second of the checkout would be lost.
+  const seconds = Math.floor((await stat(from)).mtimeMs / 1_000);
+  await utimes(git.index, seconds, seconds);
 }
 
 /** `indexName` is a file in the copy's `ctl` folder; one that is not there is an empty index. */

@@ -18,6 +18,8 @@ export interface RunTraces {
   folders: readonly string[];
   /** Links in /proc/<pid>/fd that only the run has: its lock, its output streams. */
   descriptors: ReadonlySet<string>;
+  /** Older processes are not of the run: when its first process started, in clock ticks since boot. */
+  since: number;
 }
 
 export interface FoundProcess {
@@ -31,7 +33,7 @@ export interface FoundProcess {
  * found; in containment the end of the pid namespace takes it.
  */
 export async function findRun(traces: RunTraces): Promise<FoundProcess[]> {
-  const living = await livingProcesses();
+  const living = await livingProcesses(traces.since);
   const found = new Set<number>();
   for (const [pid, stat] of living) {
     if (stat.group === traces.group || (await hasTrace(pid, traces))) found.add(pid);
@@ -43,13 +45,15 @@ export async function findRun(traces: RunTraces): Promise<FoundProcess[]> {
   return [...found].map((pid) => ({ pid, startTime: living.get(pid)?.startTime ?? '' }));
 }
 
-async function livingProcesses(): Promise<Map<number, ProcessStat>> {
+async function livingProcesses(since: number): Promise<Map<number, ProcessStat>> {
+  const pids = (await readdir('/proc'))
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
+  const stats = await Promise.all(pids.map(async (pid) => [pid, await processStat(pid)] as const));
   const living = new Map<number, ProcessStat>();
-  for (const name of await readdir('/proc')) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid) || pid === process.pid) continue;
-    const stat = await processStat(pid);
-    if (stat && stat.state !== 'Z' && stat.state !== 'X') living.set(pid, stat);
+  for (const [pid, stat] of stats) {
+    if (stat && stat.state !== 'Z' && stat.state !== 'X' && Number(stat.startTime) >= since)
+      living.set(pid, stat);
   }
   return living;
 }

@@ -110,7 +110,9 @@ export class RunningTree {
     const { marker, folders, agentLock } = this.#request;
     const streams = [1, 2].map((fd) => readlink(`/proc/${this.#pid}/fd/${fd}`).catch(() => ''));
     const own = (await Promise.all(streams)).filter((link) => /^(?:socket|pipe):/.test(link));
-    return { marker, folders, group: this.#pid, descriptors: new Set([agentLock, ...own]) };
+    // A process that is gone already has no start time; then every process is looked at.
+    const since = Number((await startTimeOf(this.#pid)) ?? 0);
+    return { marker, folders, group: this.#pid, descriptors: new Set([agentLock, ...own]), since };
   }
 
   async #identity(): Promise<AgentProcess> {

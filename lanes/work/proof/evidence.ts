@@ -29,12 +29,16 @@ export interface EvidenceHost {
   readonly runCheck: (name: string) => Promise<CheckOutcome>;
   /** Asks the App. */
   readonly lookUp: (query: LookUpQuery) => Promise<LookUpAnswer>;
+  readonly signal: AbortSignal;
 }
 
 /** The most look-ups and file readings of one run. An agent must not spend the installation's rate limit. */
 const limits = { lookUps: 50, files: 200 };
 
-/** Weighs all verdicts of one run, in order. Criteria that the map does not know are left unweighed. */
+/**
+ * Weighs all verdicts of one run, in order. Criteria that the map does not know are left unweighed.
+ * @throws LaneError `disk` or `git_failed`, or the signal's reason.
+ */
 export async function weighVerdicts(
   said: readonly AgentDisposition[],
   host: EvidenceHost,
@@ -44,7 +48,10 @@ export async function weighVerdicts(
   for (const one of said) {
     const evidence: WeighedEvidence[] = [];
     const items = host.map.has(one.criterion) ? one.evidence : [];
-    for (const item of items) evidence.push(await scales.weigh(one.criterion, item));
+    for (const item of items) {
+      host.signal.throwIfAborted();
+      evidence.push(await scales.weigh(one.criterion, item));
+    }
     verdicts.push({ said: one, evidence });
   }
   return verdicts;
@@ -61,6 +68,8 @@ class Scales {
   readonly #seen = new Map<string, Standing>();
   #lookUps = 0;
   #files = 0;
+  /** An App that did not answer once is not waited for again in this run. */
+  #silent = false;
 
   constructor(host: EvidenceHost) {
     this.#host = host;
@@ -126,6 +135,7 @@ class Scales {
   }
 
   async #ask(query: LookUpQuery): Promise<Standing> {
+    if (this.#silent) return asserted('GitHub could not be asked');
     this.#lookUps += 1;
     if (this.#lookUps > limits.lookUps) return asserted(`more than ${limits.lookUps} look-ups were needed`);
     try {
@@ -133,6 +143,7 @@ class Scales {
       return found ? verified(how) : asserted(how);
     } catch {
       // Not being able to ask proves nothing; the run's own result must not be lost over it.
+      this.#silent = true;
       return asserted('GitHub could not be asked');
     }
   }

@@ -23,7 +23,7 @@ export async function proveRun(room: RunRoom, receipt: Receipt, result: AgentRes
   // Under the copy's lock, and gone with the copy.
   const proofDir = join(copy.paths.ctl, 'proof');
   const weighed = await weighVerdicts(result.dispositions, {
-    ...{ tree, checks, map },
+    ...{ tree, checks, map, signal },
     changed: await changedPaths(tree),
     repositoryUrl: repositoryUrl(input.url),
     runCheck: checkRunner({ tree, checks, proofDir, worker, run, signal }),

@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { environmentSchema } from '../../../app/config/environment.ts';
 import { loadOperatorFile } from '../../../app/config/operator-file.ts';
 import { readRepositoryFile } from '../../../app/config/repository-file.ts';
-import { environmentSchema, readServerConfig } from '../../../app/config.ts';
+import { readServerConfig } from '../../../app/config.ts';
 import { laneSchema, operatorFileSchema } from '../../../lanes/records/config.ts';
 
 const text = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');

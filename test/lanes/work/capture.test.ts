@@ -5,12 +5,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { captureResult } from '../../../lanes/work/capture.ts';
 import type { Copy } from '../../../lanes/work/copy.ts';
 import { findReceipts, openPatch, outboxPaths } from '../../../lanes/work/outbox.ts';
@@ -82,6 +83,25 @@ describe('a capture', () => {
     expect(tree).toBe(treeOf(copy.paths.work));
     expect(receipt).toMatchObject({ partial: false, missing: [], emptied: false });
     expect(receipt.files).toBeGreaterThan(0);
+  });
+
+  it('holds a change of the same size made in the second of the checkout', async () => {
+    const place = await makePlace();
+    const remote = makeRemote(base);
+    const second = (path: string) => Math.floor(statSync(path).mtimeMs / 1_000);
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const copy = await makeCopy(place, remote);
+      const file = join(copy.paths.work, 'change.txt');
+      const checkedOut = second(file);
+      writeFileSync(file, 'one\nTWO\nthree\n');
+      // Only a change in the same second is the case in question.
+      if (second(file) !== checkedOut) continue;
+      // An index that is made in a later second looks older than no file, unless its time is kept back.
+      await vi.waitUntil(() => Math.floor(Date.now() / 1_000) > checkedOut, { timeout: 2_000 });
+      expect((await captureResult(place, copy, 'none')).files).toBe(1);
+      return;
+    }
+    expect.unreachable('no change fell into the second of its checkout');
   });
 
   it('of an untouched copy is an empty patch', async () => {

@@ -49,7 +49,13 @@ async function run(containment: Containment, argv: string[], changes: Changes = 
 /** Nobody of the run is alive: neither by its traces nor by the lock that the tree inherited. */
 async function expectGone(): Promise<void> {
   const { work, io, agentLock } = copy.paths;
-  const traces = { marker: copy.id, group: -1, folders: [work, io], descriptors: new Set([agentLock]) };
+  const traces = {
+    marker: copy.id,
+    group: -1,
+    folders: [work, io],
+    descriptors: new Set([agentLock]),
+    since: 0,
+  };
   expect(await findRun(traces)).toEqual([]);
   const lock = await lockForAgent(agentLock);
   expect(lock).not.toBeNull();
@@ -176,6 +182,7 @@ describe.each(levels.map((one) => [one.level, one] as const))('at level %s', (le
       group: -1,
       folders: [there.work],
       descriptors: new Set([there.agentLock]),
+      since: 0,
     };
     if (level === 'none') expect((await findRun(traces)).length).toBeGreaterThan(0);
     await vi.waitFor(

@@ -255,13 +255,20 @@ describe.runIf(contained)('a commit, and an address', () => {
     expect(setting.host.asked).toHaveLength(1);
   });
 
-  test('not being able to ask proves nothing, and loses no result', async () => {
+  test('not being able to ask proves nothing, loses no result, and is not tried again', async () => {
     const setting = await makeSetting({ files });
     setting.host.found = () => {
       throw new LaneError('github_failed');
     };
-    const end = await claimed(setting, [{ kind: 'url', url: `${home}/pull/5` }]);
-    expect(weighed(end)).toMatchObject([{ standing: 'asserted', how: 'GitHub could not be asked' }]);
+    const evidence: Evidence[] = ['pull/5', 'pull/6'].map((path) => ({
+      kind: 'url',
+      url: `${home}/${path}`,
+    }));
+    expect(weighed(await claimed(setting, evidence))).toMatchObject([
+      { standing: 'asserted', how: 'GitHub could not be asked' },
+      { standing: 'asserted', how: 'GitHub could not be asked' },
+    ]);
+    expect(setting.host.asked).toHaveLength(1);
   });
 
   test('an agent cannot make the App ask without bound', async () => {
