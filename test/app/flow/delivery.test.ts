@@ -203,6 +203,20 @@ test('a second task on the same issue finds its own notes, not those of the firs
   expect((await issueOf(number)).state).toBe('closed');
 });
 
+test('the notes of a task keep their order when the first one is in doubt', async () => {
+  const number = await openIssue(world, { labels: ['lane:triage'] });
+  await world.settle();
+  await work(world, triage.namespace, nothingMet, number);
+  const task = await world.task(number);
+  await world.engine.resume(world.caller, triage.namespace, task?.id ?? '', {});
+  world.github.fault({ method: 'POST', path: /\/comments$/, kind: '502_before' });
+  await world.broker.runOnce();
+  expect(await noteStates(world, number)).toEqual([]);
+  world.clock.pass(2_000);
+  await world.settle();
+  expect(await noteStates(world, number)).toEqual(['parked', 'resumed']);
+});
+
 test('effects of an App that was taken off are given up, and their tasks end', async () => {
   const number = await closing(world);
   const id = (await world.task(number))?.id ?? '';
