@@ -4,6 +4,7 @@
  * happened.
  */
 import type { Probot } from 'probot';
+import { statusOf } from './failure.ts';
 
 /** An answer of the API, of which nothing is believed before it is parsed. */
 export interface Reply {
@@ -41,6 +42,25 @@ function bounded(octokit: Client): Client {
 }
 
 /**
+ * A client whose token may have died with its installation: Probot keeps tokens for an hour, and a dead one is answered
+ * 401. Whether the installation is still there is asked as the App; where it is not, that 404 is the answer.
+ */
+function whileInstalled(client: Client, app: () => Promise<Client>, id: number): Client {
+  return {
+    async request(route, parameters) {
+      try {
+        return await client.request(route, parameters);
+      } catch (error) {
+        if (statusOf(error) === 401) {
+          await (await app()).request('GET /app/installations/{installation_id}', { installation_id: id });
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+/**
  * Clients of a Probot. They come from `probot.auth`, never from an event's context: the latter shares one throttle
  * across installations. Tokens are minted and renewed by Probot.
  */
@@ -50,13 +70,14 @@ export function clientsOf(probot: Pick<Probot, 'auth'>): Clients {
     const octokit = await probot.auth(id);
     return bounded({ request: (route, parameters) => octokit.request(route, parameters) });
   };
+  const app = (): Promise<Client> => make();
   return {
-    app: () => make(),
+    app,
     installation(id) {
       const found = known.get(id);
       if (found) return found;
       if (known.size >= maxClients) known.clear();
-      const made = make(id);
+      const made = make(id).then((client) => whileInstalled(client, app, id));
       known.set(id, made);
       made.catch(() => known.delete(id));
       return made;

@@ -122,11 +122,14 @@ async function turnAway(
     return decide(desk, set.ref, set.cause, verdict);
   }
   const lane = here.lane.name;
-  const busy = decision.reason === 'issue_busy';
   await updateRecord(desk, set.ref, (record) => {
     const noted = withDecision(record, decisionOf(desk, set.cause, verdict));
-    if (!busy) return { ...noted, labelsSeen: { ...noted.labelsSeen, [lane]: issue.updatedAt } };
-    return record.waiting.includes(lane) ? noted : { ...noted, waiting: [...noted.waiting, lane] };
+    // These two end by themselves: the label is looked at again then, so it does not count as decided about.
+    if (decision.reason === 'repository_file_broken') return noted;
+    if (decision.reason === 'issue_busy') {
+      return record.waiting.includes(lane) ? noted : { ...noted, waiting: [...noted.waiting, lane] };
+    }
+    return { ...noted, labelsSeen: { ...noted.labelsSeen, [lane]: issue.updatedAt } };
   });
   if (decision.kind !== 'refuse') return;
   await addReaction(desk, set.ref, 'confused', `${lane}:${issue.updatedAt}`);

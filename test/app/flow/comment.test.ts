@@ -135,6 +135,21 @@ test('a stop between two commands goes on with the second one', async () => {
   expect(await answers(number)).toHaveLength(1);
 });
 
+test('a stop before the answer: told again, the answer still says what was done', async () => {
+  const number = await parked();
+  vi.spyOn(world.engine.loose, 'add').mockRejectedValueOnce(new Error('killed'));
+  await say(number, '/lane cancel');
+  expect(await answers(number)).toEqual([]);
+  const told = world.github.deliveries().findLast((each) => each.payload.includes('/lane cancel'));
+  await world.probot.receive({
+    id: told?.guid ?? '',
+    name: 'issue_comment',
+    payload: JSON.parse(told?.payload ?? '{}'),
+  } as never);
+  await world.settle();
+  expect(await answers(number)).toEqual([expect.stringMatching(/cancelled/i)]);
+});
+
 test('moving a criterion needs an open issue', async () => {
   const number = await parked();
   const [one] = (await world.task(number))?.criteria ?? [];

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { makeCaller } from '../../../lanes/namespaces.ts';
 import {
+  allMet,
   at,
   closing,
   closings,
@@ -180,4 +181,50 @@ test("a person's verdict that a worker made up closes nothing", async () => {
   expect((await issueOf(number)).state).toBe('open');
   expect((await world.task(number))?.reason).toBe('criteria_changed');
   expect((await world.task(number))?.dispositions).toEqual({});
+});
+
+test('a second task on the same issue finds its own notes, not those of the first', async () => {
+  const number = await closing(world);
+  await world.settle();
+  await expectClosedOnce(number);
+  await world.as.maria.issues.update({ ...at(world, number), state: 'open' });
+  await world.as.maria.issues.removeLabel({ ...at(world, number), name: 'lane:triage' });
+  await world.as.maria.issues.addLabels({ ...at(world, number), labels: ['lane:triage'] });
+  await world.settle();
+  const second = await world.task(number);
+  await work(world, triage.namespace, allMet, number);
+  world.github.fault({ method: 'POST', path: /\/comments$/, kind: '502_before' });
+  await world.broker.runOnce();
+  world.clock.pass(2_000);
+  await world.settle();
+  const notes = await notesOn(world, number);
+  expect(notes.map((note) => note.state)).toEqual(['complete', 'complete']);
+  expect(notes.at(-1)?.task).toBe(second?.id);
+  expect((await issueOf(number)).state).toBe('closed');
+});
+
+test('the notes of a task keep their order when the first one is in doubt', async () => {
+  const number = await openIssue(world, { labels: ['lane:triage'] });
+  await world.settle();
+  await work(world, triage.namespace, nothingMet, number);
+  const task = await world.task(number);
+  await world.engine.resume(world.caller, triage.namespace, task?.id ?? '', {});
+  world.github.fault({ method: 'POST', path: /\/comments$/, kind: '502_before' });
+  await world.broker.runOnce();
+  expect(await noteStates(world, number)).toEqual([]);
+  world.clock.pass(2_000);
+  await world.settle();
+  expect(await noteStates(world, number)).toEqual(['parked', 'resumed']);
+});
+
+test('effects of an App that was taken off are given up, and their tasks end', async () => {
+  const number = await closing(world);
+  const id = (await world.task(number))?.id ?? '';
+  world.github.webhookFault({ event: 'installation', kind: 'drop' });
+  await world.github.installing.uninstall('acme');
+  await world.settle();
+  const task = await world.engine.get(world.caller, triage.namespace, id);
+  expect([task?.state, task?.reason]).toEqual(['cancelled', 'issue_gone']);
+  const left = await world.engine.effects.read(world.caller, triage.namespace, '0', { count: 10 });
+  expect(left).toEqual([]);
 });

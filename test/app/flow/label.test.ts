@@ -36,6 +36,22 @@ test('the same delivery handled twice, and at the same time, makes one task', as
   expect(await liveOn(number)).toHaveLength(1);
 });
 
+test('events that race for an issue make one task', async () => {
+  const number = await openIssue(world, {});
+  await world.settle();
+  const opened = world.github.deliveries().findLast((one) => one.action === 'opened');
+  const whole = JSON.parse(opened?.payload ?? '{}');
+  world.github.webhookFault({ event: 'issues.labeled', kind: 'drop' });
+  await world.as.maria.issues.addLabels({ ...at(world, number), labels: ['lane:triage'] });
+  const payload = { ...whole, action: 'labeled', label: { name: 'lane:triage' } };
+  const racing = Array.from({ length: 5 }, (_, n) => {
+    return world.probot.receive({ id: `race-${n}`, name: 'issues', payload } as never);
+  });
+  await Promise.all([...racing, world.scan.runOnce()]);
+  await world.settle();
+  expect(await liveOn(number)).toHaveLength(1);
+});
+
 test('five labels in a row are each handled, and one lane waits for the other', async () => {
   const number = await openIssue(world, {});
   for (const label of ['bug', 'lane:triage', 'ui', 'lane:docs', 'later']) {

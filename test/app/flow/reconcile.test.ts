@@ -38,6 +38,11 @@ test('a label that no webhook told of is found by the scan, and the labeller is 
 });
 
 test('a scan of unchanged lists finds everything answered 304, and says nothing anew', async () => {
+  const person = world.github.people.stranger;
+  const refused = { title: 'x', labels: ['lane:triage'] };
+  const number = await world.github.controls.openFromTemplate(world.repo, person, refused);
+  await world.settle();
+  expect(await reasonsOf(world, number)).toContain('not_permitted');
   await world.scan.runOnce();
   world.github.resetCounts();
   await world.scan.runOnce();
@@ -46,6 +51,29 @@ test('a scan of unchanged lists finds everything answered 304, and says nothing 
   expect(lists.every((entry) => entry.status === 304)).toBe(true);
   const other = world.github.requests().filter((entry) => /timeline|permission/.test(entry.path));
   expect(other).toEqual([]);
+});
+
+test('a file that was broken from the start keeps its lanes shut, and once corrected the label counts', async () => {
+  const files = { '.github/lanes.yml': 'lanes: [' };
+  const repo = await world.github.createRepo({ owner: 'acme', name: 'broken', files });
+  const where = { owner: 'acme', repo: 'broken' };
+  const { data } = await world.as.maria.issues.create({
+    ...where,
+    title: 'x',
+    body: '## Acceptance criteria\n- [ ] it works\n',
+    labels: ['lane:triage'],
+  });
+  await world.settle();
+  const pointer = async () =>
+    (await world.engine.issues.get(world.caller, repo.id, data.number))?.pointer?.lane;
+  expect(await pointer()).toBeUndefined();
+  const said = await world.as.maria.issues.listComments({ ...where, issue_number: data.number });
+  expect(said.data.map((comment) => comment.body)).toEqual([expect.stringContaining('line 1')]);
+  await world.github.commit(repo, { '.github/lanes.yml': 'lanes:\n  triage: {}\n' }, 'mend it');
+  world.clock.pass(61_000);
+  await world.scan.runOnce();
+  await world.settle();
+  expect(await pointer()).toBe('triage');
 });
 
 test('a stop between the pointer and the task is made good by the keeper, with the reaction', async () => {
