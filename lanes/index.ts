@@ -47,11 +47,12 @@ export { type BodyReading, foundInstead, judgeReading } from './rules/intake/rea
 export { type IntakeReason, sentenceOf } from './rules/intake/reasons.ts';
 export { effectiveLane, fillLane, sameLabel } from './rules/lanes.ts';
 export { checkRedis, openRedis } from './store/connect.ts';
-export { type EmbeddedRedis, startEmbeddedRedis } from './store/embedded.ts';
+export { type EmbeddedRedis, embeddedUrlFile, startEmbeddedRedis } from './store/embedded.ts';
 
 export type { Engine } from './verbs.ts';
 export { probeContainment } from './work/containment.ts';
 export type { HostPort } from './work/host-port.ts';
+export { findReceipts, openPatch } from './work/outbox.ts';
 export { superviseRun } from './work/supervisor.ts';
 export { type RunningWorker, runWorker } from './work/worker-loop.ts';
 export { openWorkplace } from './work/workplace.ts';
