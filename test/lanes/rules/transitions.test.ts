@@ -90,7 +90,7 @@ describe('a running task', () => {
   it('goes to closing when the gate would close', () => {
     expect(closing).toMatchObject({ state: 'closing', noteSequence: 1 });
     const { effects } = moved(afterRun(running, result([met('c1')]), act));
-    expect(effects).toMatchObject([{ kind: 'close', sequence: 1, task: { state: 'closing' } }]);
+    expect(effects).toMatchObject([{ kind: 'close', sequence: 1, task: { id: running.id } }]);
   });
 
   it.each([
