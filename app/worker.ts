@@ -18,6 +18,7 @@ import {
 } from '../lanes/index.ts';
 import { type HostClient, makeHostClient } from './child/host-client.ts';
 import { type Bootstrap, type FromWorker, toWorkerSchema } from './child/messages.ts';
+import { packageFile } from './package-root.ts';
 
 /** How long an agent has to end by itself after SIGINT. */
 const agentGraceMs = 5_000;
@@ -53,7 +54,7 @@ async function serve(bootstrap: Bootstrap, host: HostClient, log: Logger): Promi
     graceMs: agentGraceMs,
     worker: bootstrap.environment,
     networkEnv: bootstrap.networkEnvironment,
-    promptTemplate: readFileSync(new URL('../templates/prompts/task.md', import.meta.url), 'utf8'),
+    promptTemplate: readFileSync(packageFile('templates/prompts/task.md'), 'utf8'),
   };
   const worker = await runWorker({
     engine,

@@ -158,6 +158,7 @@ function makeIntakeVerbs(
     issues: {
       get: async (caller, repositoryId, number) => issuesOf(caller).get(repositoryId, number),
       update: async (caller, issue, change) => issuesOf(caller).update(issue, change),
+      find: async (caller, number, repository) => issuesOf(caller).find(number, repository),
       live: async (caller) => issuesOf(caller).live(),
     },
     deliveries: {

@@ -44,6 +44,11 @@ export const errorTable = {
     retryable: true,
     message: 'The task changed meanwhile. Read it again and decide again.',
   },
+  unknown_issue: {
+    status: 404,
+    retryable: false,
+    message: 'Nothing can be told of this issue.',
+  },
   wrong_state: {
     status: 409,
     retryable: false,

@@ -1,27 +1,21 @@
 /** What the engine shows to the shell: explicit, and the only door into lanes/. */
 
 export { createEngine, type EngineOptions } from './engine.ts';
-export { isLaneError, isLaneErrorCode, LaneError, type LaneErrorCode } from './errors.ts';
+export { isLaneError, isLaneErrorCode, LaneError } from './errors.ts';
 export {
   type Caller,
   githubNamespace,
-  grantedNamespaces,
   intakeNamespace,
   makeCaller,
-  makeRegistry,
   type Namespace,
-  type Registry,
 } from './namespaces.ts';
-export type { Kept } from './queue/hold.ts';
-export type { Hold, ServeOptions, Serving } from './queue/serve.ts';
+
+export type { ServeOptions } from './queue/serve.ts';
 export { type Actor, type IssueRef, namespaceSchema } from './records/common.ts';
 export {
   filledLaneSchema,
   type Lane,
-  type OperatorFile,
-  operatorFileSchema,
   type RepositoryFile,
-  repositoryFileSchema,
 } from './records/config.ts';
 export type { Criterion } from './records/criteria.ts';
 export type { Disposition, Dispositions } from './records/dispositions.ts';
@@ -32,14 +26,11 @@ export {
   hostRequestSchema,
   hostResponseSchema,
 } from './records/host.ts';
-export type { Decision, Delivery, IssueRecord } from './records/issues.ts';
+export type { Decision, IssueRecord } from './records/issues.ts';
 export type { Lease, RunInput } from './records/runs.ts';
 export { liveStates, type NewTask, type ParkReason, parkReasonSchema, type Task } from './records/tasks.ts';
 export { type Ticks, ticksBetween } from './rules/attest.ts';
 export {
-  type CommandAnswer,
-  type CommandProblem,
-  type IssueCheck,
   type ParsedCommand,
   type Plan,
   parseCommands,
@@ -54,13 +45,14 @@ export { type Intake, intake, type Sender, screen, senderCounts } from './rules/
 export { makeMinter } from './rules/intake/minting.ts';
 export { type BodyReading, foundInstead, judgeReading } from './rules/intake/reading.ts';
 export { type IntakeReason, sentenceOf } from './rules/intake/reasons.ts';
-export { type EffectiveLane, effectiveLane, fillLane, sameLabel } from './rules/lanes.ts';
-export { type Credential, checkRedis, openRedis } from './store/connect.ts';
-export { type EmbeddedOptions, type EmbeddedRedis, startEmbeddedRedis } from './store/embedded.ts';
-export type { Claim } from './store/tasks.ts';
-export type { Engine, Repaired, TaskVerbs } from './verbs.ts';
+export { effectiveLane, fillLane, sameLabel } from './rules/lanes.ts';
+export { checkRedis, openRedis } from './store/connect.ts';
+export { type EmbeddedRedis, embeddedUrlFile, startEmbeddedRedis } from './store/embedded.ts';
+
+export type { Engine } from './verbs.ts';
 export { probeContainment } from './work/containment.ts';
 export type { HostPort } from './work/host-port.ts';
+export { findReceipts, openPatch } from './work/outbox.ts';
 export { superviseRun } from './work/supervisor.ts';
 export { type RunningWorker, runWorker } from './work/worker-loop.ts';
 export { openWorkplace } from './work/workplace.ts';

@@ -96,11 +96,11 @@ export function makeTaskVerbs(deps: VerbDeps): TaskVerbs {
         afterRun(one, data, act),
       );
     },
-    async handBack(caller, lease, why) {
+    async handBack(caller, lease, why, waitMs = 0) {
       const space = leased(deps, caller, lease);
       const by = { by: caller.identity };
       return decide(space, lease.task, null, by, { mode: 'held', lease }, (one, act) =>
-        handedBack(one, why, act),
+        handedBack(one, why, waitMs, act),
       );
     },
     park: change(park),

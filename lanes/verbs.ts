@@ -46,8 +46,8 @@ export interface TaskVerbs {
    * @throws LaneError `lease_lost`, `invalid_result`.
    */
   record(caller: Caller, lease: Lease, task: Task, end: RunEnd): Promise<Task>;
-  /** Gives an unfinished run back: queued at once, not counted. @throws LaneError `lease_lost`. */
-  handBack(caller: Caller, lease: Lease, why: string): Promise<Task>;
+  /** Gives an unfinished run back: queued, to be run after `waitMs` (default 0), not counted. @throws LaneError `lease_lost`. */
+  handBack(caller: Caller, lease: Lease, why: string, waitMs?: number): Promise<Task>;
   /** Parks a live task; its lease, if any, is lost. @throws LaneError `unknown_task`, `wrong_state`. */
   park(caller: Caller, ns: Namespace, task: string, input: ParkInput & ByPerson): Promise<Task>;
   /** Queues a parked task, with all its runs again. @throws LaneError `unknown_task`, `wrong_state`. */
@@ -110,6 +110,8 @@ export interface Engine extends TaskVerbs {
       issue: IssueRef,
       change: (record: IssueRecord) => IssueRecord | null,
     ): Promise<IssueRecord>;
+    /** The records of issues with this number, in the repository of this name or in all. */
+    find(caller: Caller, number: number, repository?: string): Promise<IssueRecord[]>;
     /** The records that point at a live task. */
     live(caller: Caller): Promise<IssueRecord[]>;
   };

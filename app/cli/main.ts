@@ -4,11 +4,15 @@ import { Command, CommanderError } from 'commander';
 import { noteKey } from '../broker/note/index.ts';
 import { type LocalConfig, readLocalConfig } from '../config.ts';
 import { criteriaCommand } from './criteria.ts';
+import { explainCommand } from './explain.ts';
 import { noteCommand } from './note.ts';
+import { patchCommand } from './patch.ts';
 import { startCommand } from './start.ts';
 
 const commands = [
   startCommand(),
+  explainCommand(),
+  patchCommand(),
   criteriaCommand(),
   noteCommand({ loadKeys: async () => noteKeys(readLocalConfig()) }),
 ];

@@ -1,16 +1,18 @@
 /** `lanekeeper start`: App, broker, keeper and a worker, until SIGTERM or SIGINT. What stops it is one clear line. */
 import { Command } from 'commander';
 import pino, { type Logger } from 'pino';
-import { isLaneError } from '../../lanes/index.ts';
 import type { AppCredentials } from '../config/credentials.ts';
 import { loadOperatorFile } from '../config/operator-file.ts';
-import { isConfigError } from '../config/problems.ts';
 import { readServerConfig, type ServerConfig } from '../config.ts';
 import { registerApp } from '../intake/register/index.ts';
 import { startServer } from '../server.ts';
+import { linesOf } from './run.ts';
 
 /** How long runs may go on once we are told to stop; after that they are handed back. */
 const graceMs = 20_000;
+
+/** Two signals within this time are one. */
+const sameWishMs = 1_000;
 
 const help = `
 Settings come from the environment and from lanekeeper.yml; see docs/configuration.md. Without APP_ID a set-up page
@@ -31,8 +33,14 @@ export function startCommand(): Command {
 async function start(): Promise<number> {
   const stopping = new AbortController();
   const hurry = new AbortController();
+  let stoppedAtMs = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => (stopping.signal.aborted ? hurry : stopping).abort(signal));
+    process.on(signal, () => {
+      // npm and the terminal may both pass on one Ctrl-C: what follows at once is no second wish.
+      if (!stopping.signal.aborted) stoppedAtMs = performance.now();
+      else if (performance.now() - stoppedAtMs > sameWishMs) hurry.abort(signal);
+      stopping.abort(signal);
+    });
   }
   try {
     const config = readServerConfig();
@@ -76,10 +84,4 @@ function aborted(signal: AbortSignal): Promise<string> {
 /** Known refusals are their lines; anything else is a fault of ours and keeps its stack. */
 function say(error: unknown): void {
   for (const line of linesOf(error)) process.stderr.write(`lanekeeper: ${line}\n`);
-}
-
-function linesOf(error: unknown): readonly string[] {
-  if (isConfigError(error)) return error.problems;
-  if (isLaneError(error)) return [error.message];
-  return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
 }

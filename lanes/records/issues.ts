@@ -1,6 +1,6 @@
 /** What the App keeps of an issue, across tasks: the pointer, its criteria with their ids, people's dispositions. */
 import { z } from 'zod';
-import { atMsSchema, issueRefSchema, sha256Schema } from './common.ts';
+import { atMsSchema, issueRefSchema, namespaceSchema, sha256Schema, taskIdSchema } from './common.ts';
 import { criterionSchema } from './criteria.ts';
 import { dispositionsSchema } from './dispositions.ts';
 import { newTaskSchema } from './tasks.ts';
@@ -28,6 +28,8 @@ export const issueRecordSchema = z.strictObject({
    * is repaired from here.
    */
   pointer: newTaskSchema.optional(),
+  /** The task that it was last bound to, ended or not. */
+  latest: z.strictObject({ namespace: namespaceSchema, task: taskIdSchema }).optional(),
   /** Lanes whose label was refused `issue_busy`; looked at again when the task ends. */
   waiting: z.array(z.string()),
   /** Every criterion ever seen here, removed ones too: ids are never used again. */

@@ -34,8 +34,9 @@ const PICTURE = /\p{Extended_Pictographic}/u;
 /** Strip hidden text. Linear, and idempotent: stripping what was stripped changes nothing. */
 export function stripHidden(text: string): Stripped {
   const kinds = new Set<HiddenKind>();
-  // Characters first: they could be hidden inside the marks of a comment.
-  const visible = stripComments(stripCharacters(text, kinds), kinds);
+  // Characters first, since they could be hidden inside the marks of a comment; and again, since a style selector may have
+  // stood behind one. The second time can form no new mark: what is cut then has a space or nothing before it.
+  const visible = stripCharacters(stripComments(stripCharacters(text, kinds), kinds), kinds);
   return { text: visible, stripped: [...kinds] };
 }
 

@@ -56,7 +56,6 @@ export function ask<T>(redis: Redis, call: () => Promise<T>, withinMs: number = 
       reject(new LaneError('store_unavailable', `no answer in ${withinMs} ms`));
     }, withinMs);
     const timedOut = { over: false };
-    sendTogether(redis);
     (redis.status === 'ready' ? call() : callWhenReady(redis, call, timedOut)).then(
       (answer) => {
         clearTimeout(timer);
@@ -79,11 +78,4 @@ async function callWhenReady<T>(
   await whenReady(redis);
   if (timedOut.over) throw new LaneError('store_unavailable');
   return await call();
-}
-
-/** Commands of one turn leave in one write: a system call for each would cost more than the commands. */
-function sendTogether({ stream }: Redis): void {
-  if (stream === undefined || stream.writableCorked > 0) return;
-  stream.cork();
-  process.nextTick(() => stream.uncork());
 }

@@ -26,6 +26,11 @@ export interface EmbeddedOptions {
   readonly binary?: string;
 }
 
+/** Where a running embedded Redis leaves its address, with the password: for commands beside `start`. */
+export function embeddedUrlFile(dataDir: string): string {
+  return join(dataDir, 'redis.url');
+}
+
 const startWithinMs = 20_000;
 const stopWithinMs = 10_000;
 
@@ -119,6 +124,7 @@ async function launch(
   const stop = (): Promise<void> => endChild(child, ended);
   try {
     await whenUp(url, child);
+    writeFileSync(embeddedUrlFile(dataDir), url, { mode: 0o600 });
   } catch (cause) {
     await stop();
     throw new LaneError('store_unavailable', `Redis did not start: ${output()}`, { cause });

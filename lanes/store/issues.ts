@@ -5,14 +5,18 @@ import type { Namespace } from '../namespaces.ts';
 import type { IssueRef } from '../records/common.ts';
 import { type IssueRecord, issueRecordSchema } from '../records/issues.ts';
 import { ask } from './answers.ts';
-import { issueKey, liveIssuesKey } from './keys.ts';
+import { issueKey, liveIssuesKey, repositoriesKey } from './keys.ts';
 import { makeScript, runScript } from './script.ts';
 
-/** KEYS: issue, live issues. ARGV: version seen, next version, record, member, 1 if live. Answers 1 if written. */
+/**
+ * KEYS: issue, live issues, repositories. ARGV: version seen, next version, record, member, 1 if live, repository name,
+ * repository id. Answers 1 if written.
+ */
 const writeScript = makeScript(`
 local version = redis.call('HGET', KEYS[1], 'version') or '0'
 if version ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'version', ARGV[2], 'record', ARGV[3])
+redis.call('HSET', KEYS[3], ARGV[6], ARGV[7])
 if ARGV[5] == '1' then redis.call('SADD', KEYS[2], ARGV[4]) else redis.call('SREM', KEYS[2], ARGV[4]) end
 return 1
 `);
@@ -29,6 +33,8 @@ export interface Issues {
    * @throws LaneError `task_conflict` where others kept writing first.
    */
   update(issue: IssueRef, change: (record: IssueRecord) => IssueRecord | null): Promise<IssueRecord>;
+  /** The records of issues with this number, in the repository of this name or in all. */
+  find(number: number, repository?: string): Promise<IssueRecord[]>;
   /** The records that point at a live task. */
   live(): Promise<IssueRecord[]>;
 }
@@ -45,8 +51,10 @@ export function makeIssues(redis: Redis, ns: Namespace): Issues {
   };
   const write = async (member: string, seen: IssueRecord, record: IssueRecord): Promise<boolean> => {
     const live = record.pointer === undefined ? 0 : 1;
-    const args = [seen.version, record.version, JSON.stringify(record), member, live];
-    const keys = [issueKey(ns, member), liveIssuesKey(ns)];
+    const { repository, repositoryId } = record.issue;
+    const text = JSON.stringify(record);
+    const args = [seen.version, record.version, text, member, live, repository.toLowerCase(), repositoryId];
+    const keys = [issueKey(ns, member), liveIssuesKey(ns), repositoriesKey(ns)];
     return (await ask(redis, () => runScript(redis, writeScript, keys, args))) === 1;
   };
 
@@ -64,6 +72,14 @@ export function makeIssues(redis: Redis, ns: Namespace): Issues {
         if (await write(member, seen, record)) return record;
       }
       throw new LaneError('task_conflict', `issue ${member}`);
+    },
+
+    async find(number, repository) {
+      const names = await ask(redis, () => redis.hgetall(repositoriesKey(ns)));
+      const wanted = repository === undefined ? Object.values(names) : [names[repository.toLowerCase()]];
+      const ids = [...new Set(wanted)].filter((id) => id !== undefined);
+      const found = await Promise.all(ids.map((id) => read(`${id}:${number}`)));
+      return found.filter((record) => record !== null);
     },
 
     async live() {

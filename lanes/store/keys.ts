@@ -12,6 +12,8 @@ export const ledgerKey = (ns: Namespace): string => `${keyPrefix(ns)}:ledger`;
 export const onceKey = (ns: Namespace, key: string): string => `${keyPrefix(ns)}:once:${key}`;
 export const intentKey = (ns: Namespace, key: string): string => `${keyPrefix(ns)}:intent:${key}`;
 export const issueKey = (ns: Namespace, issue: string): string => `${keyPrefix(ns)}:issue:${issue}`;
+/** Repository names, in lower case, as last seen -> their ids: for people who ask by name. */
+export const repositoriesKey = (ns: Namespace): string => `${keyPrefix(ns)}:repositories`;
 /** The issues that have a pointer to a live task. */
 export const liveIssuesKey = (ns: Namespace): string => `${keyPrefix(ns)}:issues:live`;
 export const deliveriesKey = (ns: Namespace): string => `${keyPrefix(ns)}:deliveries`;

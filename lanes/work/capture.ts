@@ -1,6 +1,6 @@
 /**
  * Capture: takes the complete patch out of a copy into the outbox, and proves that it is complete by applying it to
- * the base again. The first act after the agent's exit, when its whole process tree is gone. See COPIES, "Capture".
+ * the base again. The first act after the agent's exit, when its whole process tree is gone.
  */
 import { lstat, readdir } from 'node:fs/promises';
 import { LaneError } from '../errors.ts';

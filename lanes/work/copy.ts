@@ -1,7 +1,7 @@
 /**
  * Isolation copies: a private checkout for one run, owned by a kernel lock from before it can be seen until after its
  * tombstone. Objects are borrowed from the mirror through alternates; `git worktree` is never used, since what is
- * written from a worktree reaches the mirror. See COPIES, "Layout" and "Copies".
+ * written from a worktree reaches the mirror.
  */
 import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Runs git as ourselves, so that nothing in a repository can make it run somebody else's code: an explicit
- * environment, no configuration but ours, no hooks, no fsmonitor, no filters. See COPIES, "Capture" 2.
+ * environment, no configuration but ours, no hooks, no fsmonitor, no filters.
  */
 import { LaneError } from '../errors.ts';
 import { saysDisk } from './files.ts';

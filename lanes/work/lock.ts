@@ -1,7 +1,7 @@
 /**
  * Kernel locks (flock). Node has no flock: the file is opened here and the helper `flock` from util-linux locks that
  * descriptor; the helper exits, the lock stays on the open file description, and the kernel frees it on any death of
- * this process. See COPIES, "The right to delete is a kernel lock".
+ * this process.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';

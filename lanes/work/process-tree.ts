@@ -17,7 +17,6 @@ import type { TreeEnding, TreeRequest, TreeResult } from './process-tree/request
 import { RunningTree } from './process-tree/running.ts';
 
 export type { TreeEnding, TreeRequest, TreeResult } from './process-tree/request.ts';
-export type { Tail } from './process-tree/tail.ts';
 
 /**
  * Throws LaneError `tree_not_ended` if processes of the run outlive every kill: its copy must then be left alone. An

@@ -38,7 +38,7 @@ export async function runProgram(run: ProgramRun): Promise<ProgramOutput> {
     const child = spawn(run.file, run.args, {
       cwd: run.cwd,
       env: run.env,
-      // A group of its own, to be ended as a whole: git's helper for HTTP outlives git and keeps its output open (ran).
+      // A group of its own, to be ended as a whole: git's helper for HTTP outlives git and keeps its output open.
       detached: true,
       stdio: [
         run.input === undefined ? 'ignore' : 'pipe',

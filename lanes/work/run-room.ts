@@ -22,8 +22,11 @@ export interface SupervisorDeps extends RunnerDeps {
   readonly promptTemplate: string;
 }
 
-/** Why a run is to stop, as the signal's reason says it. */
-export type StopReason = 'lease_lost' | 'cancelled' | 'shutdown';
+/**
+ * Why a run stops without an end of its own: as the signal's reason says it, or `app_unreachable`, where nothing was
+ * begun because nobody could say whether it may be.
+ */
+export type StopReason = 'lease_lost' | 'cancelled' | 'shutdown' | 'app_unreachable';
 
 export interface RunOrder {
   readonly task: Task;

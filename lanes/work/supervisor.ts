@@ -5,7 +5,8 @@
  */
 import { isLaneError, LaneError } from '../errors.ts';
 import type { Receipt } from '../records/copies.ts';
-import type { RunEnd, RunInput } from '../records/runs.ts';
+import type { AllowedAnswer } from '../records/host.ts';
+import type { Lease, RunEnd, RunInput } from '../records/runs.ts';
 import { claimChecked, nothingToCheck } from '../rules/check-lane.ts';
 import { mapChecks } from '../rules/proof.ts';
 import { endOfFailure } from '../rules/run-end.ts';
@@ -52,7 +53,8 @@ function stopReason(signal: AbortSignal): StopReason {
 /** Up to a copy: nothing here can leave work behind. */
 async function prepare(deps: SupervisorDeps, order: RunOrder): Promise<RunOutcome> {
   const { lane, lease, signal } = order;
-  const answer = await deps.host.allowed(lease);
+  const answer = await askApp(deps, lease);
+  if (answer === null) return { kind: 'stopped', why: 'app_unreachable' };
   if (!answer.allowed) return { kind: 'not_allowed', why: answer.why };
   signal.throwIfAborted();
   const { input } = answer;
@@ -69,6 +71,16 @@ async function prepare(deps: SupervisorDeps, order: RunOrder): Promise<RunOutcom
   const copy = await createCopy(deps.place, request, signal);
   const runner = containedRunner(deps, containment, copy);
   return await inCopy({ ...order, deps, input, containment, copy, run: runner });
+}
+
+/** Null where it cannot be asked now: an outage of GitHub's must not use up a task's runs. */
+async function askApp(deps: SupervisorDeps, lease: Lease): Promise<AllowedAnswer | null> {
+  try {
+    return await deps.host.allowed(lease);
+  } catch (error) {
+    if (error instanceof LaneError && error.retryable) return null;
+    throw error;
+  }
 }
 
 function mirrorSource(deps: SupervisorDeps, input: RunInput): MirrorSource {

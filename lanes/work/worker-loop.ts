@@ -25,7 +25,7 @@ export interface WorkerEngine {
   get(caller: Caller, ns: Namespace, task: string): Promise<Task | null>;
   claim(caller: Caller, ns: Namespace, task: string): Promise<Claim>;
   record(caller: Caller, lease: Lease, task: Task, end: RunEnd): Promise<Task>;
-  handBack(caller: Caller, lease: Lease, why: string): Promise<Task>;
+  handBack(caller: Caller, lease: Lease, why: string, waitMs?: number): Promise<Task>;
   serve(
     caller: Caller,
     ns: Namespace,
@@ -56,6 +56,9 @@ export interface RunningWorker {
 }
 
 const nothing = () => {};
+
+/** How long a task waits that could not be begun because GitHub or the App could not be asked. */
+const askAgainMs = 60_000;
 
 /** How long a record waits before it is tried again while Redis is away. The lease bounds how often. */
 const recordPauseMs = 500;
@@ -149,11 +152,20 @@ class Worker implements RunningWorker {
       case 'not_allowed':
         return;
       case 'stopped':
-        if (outcome.why !== 'shutdown') return;
-        await persist(() => engine.handBack(caller, lease, 'the worker was shut down'), lost);
+        await this.#giveBack(lease, outcome.why, lost);
         return;
       default:
         await persist(() => engine.record(caller, lease, task, outcome), lost);
+    }
+  }
+
+  /** A run that nothing ended but us is given back; one that was taken from us is nobody's to give. */
+  async #giveBack(lease: Lease, why: StopReason, lost: AbortSignal): Promise<void> {
+    const { engine, caller } = this.#options;
+    if (why === 'shutdown') {
+      await persist(() => engine.handBack(caller, lease, 'the worker was shut down'), lost);
+    } else if (why === 'app_unreachable') {
+      await persist(() => engine.handBack(caller, lease, 'GitHub could not be asked', askAgainMs), lost);
     }
   }
 

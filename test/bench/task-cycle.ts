@@ -50,11 +50,13 @@ function rowOf(ours: number, peer: number): BenchRow {
   };
 }
 
-export async function ourRound(engine: Engine, count: number): Promise<number> {
+async function ourRound(engine: Engine, count: number): Promise<number> {
   const app = callerNamed('app');
   const worker = callerNamed('worker-a');
   const end = result([met('c1')], { summary: 'It is done; the unit tests show it.' });
   const finished = countdown(count);
+  const start = performance.now();
+  await atOnce(count, () => engine.admit(app, newTask()));
   const serving = await engine.serve(worker, lane, {
     concurrency,
     onTrouble: finished.fail,
@@ -68,29 +70,32 @@ export async function ourRound(engine: Engine, count: number): Promise<number> {
       finished.one();
     },
   });
-  const rate = await timed(count, finished.all, () => engine.admit(app, newTask()));
+  await finished.all;
+  const rate = rateSince(start, count);
   await serving.close();
   return rate;
 }
 
-export async function peerRound(url: string, count: number): Promise<number> {
+async function peerRound(url: string, count: number): Promise<number> {
   const open = (): Redis => new Redis(url, { maxRetriesPerRequest: null });
   const [forQueue, forWorker] = [open(), open()];
   const queue = new Queue('bare', { connection: forQueue });
   const finished = countdown(count);
+  const options = { removeOnComplete: true, removeOnFail: true };
+  const start = performance.now();
+  await atOnce(count, () => queue.add('bare', { task: 'task00000001' }, options));
   const worker = new Worker('bare', async () => finished.one(), { connection: forWorker, concurrency });
   worker.on('error', finished.fail);
-  const options = { removeOnComplete: true, removeOnFail: true };
-  const rate = await timed(count, finished.all, () => queue.add('bare', { task: 'task00000001' }, options));
+  await finished.all;
+  const rate = rateSince(start, count);
   await worker.close();
   await queue.close();
   for (const redis of [forQueue, forWorker]) redis.disconnect();
   return rate;
 }
 
-/** Adds `count` things, as many at a time as are worked on, and answers how many a second were finished. */
-async function timed(count: number, finished: Promise<void>, add: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
+/** Does `count` things, as many at a time as are worked on. */
+async function atOnce(count: number, add: () => Promise<unknown>): Promise<void> {
   let left = count;
   const adder = async (): Promise<void> => {
     while (left > 0) {
@@ -98,7 +103,10 @@ async function timed(count: number, finished: Promise<void>, add: () => Promise<
       await add();
     }
   };
-  await Promise.all([finished, ...Array.from({ length: concurrency }, adder)]);
+  await Promise.all(Array.from({ length: concurrency }, adder));
+}
+
+function rateSince(start: number, count: number): number {
   return count / ((performance.now() - start) / 1000);
 }
 

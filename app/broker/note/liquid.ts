@@ -1,14 +1,10 @@
 /** The Liquid engine for comments. Strict: a template that names what does not exist fails in a test, not on GitHub. */
 import { fileURLToPath } from 'node:url';
 import { Liquid } from 'liquidjs';
-
-/** Beside the sources in a checkout; one step further up where the code was built into `dist`. */
-const fromHere = import.meta.url.endsWith('.ts')
-  ? '../../../templates/comments'
-  : '../../../../templates/comments';
+import { packageFile } from '../../package-root.ts';
 
 const engine = new Liquid({
-  root: fileURLToPath(new URL(fromHere, import.meta.url)),
+  root: fileURLToPath(packageFile('templates/comments')),
   extname: '.md',
   relativeReference: false,
   strictVariables: true,

@@ -52,9 +52,9 @@ async function readInThread(body: string, limits: BodyLimits): Promise<BodyReadi
   try {
     thread = thread ?? startThread(limits.memoryMb ?? MEMORY_MB);
     worker = await thread;
-  } catch {
+  } catch (error) {
     thread = null;
-    return { kind: 'unreadable', why: 'crash' };
+    return { kind: 'unreadable', why: whyEnded(error) };
   }
   worker.ref();
   const outcome = await ask(worker, body, limits.deadlineMs ?? DEADLINE_MS);
@@ -88,6 +88,11 @@ async function startThread(memoryMb: number): Promise<Worker> {
   return worker;
 }
 
+function whyEnded(error: unknown): 'memory' | 'crash' {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  return code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crash';
+}
+
 /** Give the thread one body and wait for its answer, its end, or the deadline. */
 function ask(worker: Worker, body: string, deadlineMs: number): Promise<BodyReading> {
   return new Promise((resolve) => {
@@ -100,8 +105,8 @@ function ask(worker: Worker, body: string, deadlineMs: number): Promise<BodyRead
       if (answer.kind === 'read') settle({ kind: 'read', reading: answer.reading });
       else if (answer.kind === 'failed') settle({ kind: 'unreadable', why: answer.why });
     };
-    const onError = (error: Error & { code?: string }) => {
-      settle({ kind: 'unreadable', why: error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crash' });
+    const onError = (error: unknown) => {
+      settle({ kind: 'unreadable', why: whyEnded(error) });
     };
     const onExit = () => {
       settle({ kind: 'unreadable', why: 'crash' });

@@ -197,6 +197,7 @@ function bound(
     {
       ...rest,
       pointer,
+      latest: { namespace: pointer.namespace, task: pointer.id },
       waiting: rest.waiting.filter((name) => name !== lane),
       bodyHash: pointer.approvedBodyHash,
       labelsSeen: { ...rest.labelsSeen, [lane]: issue.updatedAt },

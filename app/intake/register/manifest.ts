@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { packageFile } from '../../package-root.ts';
 import { webhookPath } from '../door.ts';
 
 const appFileSchema = z.strictObject({
@@ -15,13 +16,7 @@ export type AppFile = z.infer<typeof appFileSchema>;
 
 /** Reads our own `app.yml`, which lies at the root of the package. */
 export function readAppFile(): AppFile {
-  return appFileSchema.parse(parse(readFileSync(findAppFile(), 'utf8')));
-}
-
-/** From source the root is three folders up, from a build in `dist/` four. */
-function findAppFile(): URL {
-  const up = import.meta.url.includes('/dist/') ? '../../../../' : '../../../';
-  return new URL(`${up}app.yml`, import.meta.url);
+  return appFileSchema.parse(parse(readFileSync(packageFile('app.yml'), 'utf8')));
 }
 
 export interface Addresses {

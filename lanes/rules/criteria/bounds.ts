@@ -3,19 +3,21 @@
  * of `> ` overflow the stack, 8 KB of `- ` take seconds), so both are measured here in one linear pass over the characters.
  */
 
+import { type Prefix, readPrefix, SPACE, TAB } from './line-prefix.ts';
+
 /** GitHub's own limit for a body, in characters. */
 export const MAX_BODY_CHARS = 65_536;
 /** More criteria than this are a case for a person. */
 export const MAX_CRITERIA = 200;
 /** Quotes and lists opened on one line. */
-export const MAX_CONTAINERS = 64;
+const MAX_CONTAINERS = 64;
 /** Columns that a list marker may be indented. */
-export const MAX_INDENT = 256;
+const MAX_INDENT = 256;
 /** Sum over paragraphs of (marks in it)², the shape of the parser's cost; a million is about 15 ms. */
-export const MAX_MARK_COST = 50_000_000;
+const MAX_MARK_COST = 50_000_000;
 /** Separate quotes, and lines of nothing but `=`, `-`, `_` or `*`: each costs a look over the whole body. */
-export const MAX_QUOTES = 1_000;
-export const MAX_RULES = 1_000;
+const MAX_QUOTES = 1_000;
+const MAX_RULES = 1_000;
 
 export type Nesting =
   | { kind: 'ok' }
@@ -27,10 +29,8 @@ export function checkBounds(body: string): Bounds {
   return body.length > MAX_BODY_CHARS ? { kind: 'too_long', chars: body.length } : measureNesting(body);
 }
 
-const TAB = 9;
 const LF = 10;
 const CR = 13;
-const SPACE = 32;
 const BACKTICK = 96;
 const TILDE = 126;
 
@@ -46,15 +46,6 @@ for (const [chars, weight] of [
 const ADDRESS_WEIGHT = 6;
 
 type Fence = { char: number; length: number; column: number; quoted: boolean };
-type Prefix = {
-  containers: number;
-  quoted: boolean;
-  bullet: boolean;
-  number: number;
-  column: number;
-  at: number;
-  indent: number;
-};
 type Measure = {
   cost: number;
   marks: number;
@@ -100,67 +91,6 @@ function overrun(measure: Measure): 'marks' | 'quotes' | 'rules' | null {
   if (measure.cost + measure.marks ** 2 > MAX_MARK_COST) return 'marks';
   if (measure.quotes > MAX_QUOTES) return 'quotes';
   return measure.rules > MAX_RULES ? 'rules' : null;
-}
-
-/** The containers that a line opens, and where its text begins. */
-function readPrefix(body: string, start: number, end: number): Prefix {
-  const prefix: Prefix = {
-    containers: 0,
-    quoted: false,
-    bullet: false,
-    number: -1,
-    column: 0,
-    at: start,
-    indent: 0,
-  };
-  for (;;) {
-    skipBlanks(body, prefix, end);
-    if (prefix.containers === 0) prefix.indent = prefix.column;
-    const length = markerLength(body, prefix, end);
-    if (length === 0) return prefix;
-    prefix.containers += 1;
-    prefix.at += length;
-    prefix.column += length;
-  }
-}
-
-function skipBlanks(body: string, prefix: Prefix, end: number): void {
-  while (prefix.at < end) {
-    const code = body.charCodeAt(prefix.at);
-    if (code === SPACE) prefix.column += 1;
-    else if (code === TAB) prefix.column += 4 - (prefix.column % 4);
-    else return;
-    prefix.at += 1;
-  }
-}
-
-function isBlankAt(body: string, at: number, end: number): boolean {
-  return at >= end || body.charCodeAt(at) === SPACE || body.charCodeAt(at) === TAB;
-}
-
-function markerLength(body: string, prefix: Prefix, end: number): number {
-  const { at } = prefix;
-  const char = at < end ? body[at] : '';
-  if (char === '>') {
-    prefix.quoted = true;
-    return 1;
-  }
-  if ((char === '-' || char === '*' || char === '+') && isBlankAt(body, at + 1, end)) {
-    prefix.bullet = true;
-    return 1;
-  }
-  let digits = 0;
-  while (digits < 10 && at + digits < end && /[0-9]/.test(body[at + digits] ?? '')) digits += 1;
-  const after = body[at + digits];
-  if (
-    digits === 0 ||
-    digits > 9 ||
-    (after !== '.' && after !== ')') ||
-    !isBlankAt(body, at + digits + 1, end)
-  )
-    return 0;
-  prefix.number = Number(body.slice(at, at + digits));
-  return digits + 1;
 }
 
 function takeLine(measure: Measure, body: string, prefix: Prefix, end: number): void {

@@ -1,7 +1,8 @@
 /** What the content of one section says: lists first, else titles, Gherkin, fences, tables, paragraphs, in this order. */
 import type { Code, List, RootContent } from 'mdast';
 import { areSteps, splitSteps } from './gherkin.ts';
-import { type Found, hasBox, isIndented, readList } from './items.ts';
+import { type Found, hasBox, readList } from './items.ts';
+import { isIndented } from './lead.ts';
 import { isHandList, readParagraph } from './lines.ts';
 import { isNumberedTitle, isScenarioTitle } from './marks.ts';
 import { parseBody } from './parse.ts';

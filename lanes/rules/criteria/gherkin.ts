@@ -9,7 +9,6 @@ import {
 } from './gherkin-words.ts';
 import { collapse, trimEnd } from './text.ts';
 
-export type Step = { kind: StepKind; text: string };
 export type Scenario = { name: string | null; steps: string[] };
 export type Feature = { scenarios: Scenario[]; background: string[] };
 
@@ -52,7 +51,7 @@ export function stepKind(text: string): StepKind | null {
   return null;
 }
 
-/** The length of the keyword at the start. */
+/** A step without its keyword. */
 export function withoutKeyword(text: string): string {
   const line = text.replace(LEADING_MARKS, '');
   for (const pattern of steps.values())

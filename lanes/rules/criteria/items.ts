@@ -1,9 +1,11 @@
 /** List items as criteria: every item counts, nested plain bullets are detail, a plain parent of boxes is a group. */
-import type { List, ListItem, PhrasingContent } from 'mdast';
+import type { List, ListItem } from 'mdast';
+import { itemLabel } from './labels.ts';
+import { isEscaped, isStruck, type Lead, leadOf, markerOf } from './lead.ts';
 import { authorLabel, brokenBox, leadingRefs, stripMarks } from './marks.ts';
 import { isPlaceholder } from './placeholders.ts';
-import { itemLabel } from './sections.ts';
-import { collapse, paragraphOf, plainText, rawText, splitLines } from './text.ts';
+
+import { collapse, plainText, rawText } from './text.ts';
 import type { ReadCriterion } from './types.ts';
 
 /** Where found criteria and unfilled template text are gathered. */
@@ -11,8 +13,6 @@ export type Found = { criteria: ReadCriterion[]; placeholders: string[] };
 
 /** Where a list stands: how deep, in which group, and the source for telling fences from indented code. */
 export type Place = { depth: number; group: string | null; source: string };
-
-type Lead = { text: string; raw: string; nodes: PhrasingContent[]; extra: PhrasingContent[][] };
 
 /** Read a whole list. */
 export function readList(list: List, place: Place, found: Found): void {
@@ -86,12 +86,6 @@ function addItem(item: ListItem, lead: Lead, place: Place, found: Found): void {
   if (detail.length > 0) criterion.detail = detail;
 }
 
-/** "\[ \]" reads as "[ ]" after parsing; what was cut off is shown as typed. */
-function isEscaped(lead: Lead, source: string): boolean {
-  const offset = lead.nodes[0]?.position?.start.offset;
-  return offset !== undefined && source.startsWith('\\[', offset);
-}
-
 /** A criterion from plain text: broken markers cut off, the author's label and references noted. */
 export function criterionOf(
   source: string,
@@ -110,55 +104,6 @@ export function criterionOf(
     ...(mark !== undefined && { mark }),
     ...(refs.length > 0 && { refs }),
   };
-}
-
-/** The first paragraph of an item; lines in it that start with a broken box are items of their own. */
-function leadOf(item: ListItem, source: string): Lead {
-  const first = item.children[0];
-  if (first?.type === 'paragraph' || first?.type === 'heading') {
-    const lines = splitLines(first.children);
-    const at = lines.findIndex((line, index) => index > 0 && isLostItem(line));
-    const own = at < 0 ? first.children : paragraphOf(lines.slice(0, at)).children;
-    const extra = at < 0 ? [] : gatherLost(lines.slice(at));
-    return { text: plainText(own), raw: plainText(own) || htmlText(own), nodes: own, extra };
-  }
-  if (
-    first?.type === 'code' &&
-    item.children.length === 1 &&
-    isIndented(first.position?.start.offset, source)
-  ) {
-    return { text: collapse(first.value), raw: '', nodes: [], extra: [] };
-  }
-  return { text: '', raw: '', nodes: [], extra: [] };
-}
-
-function isLostItem(line: readonly PhrasingContent[]): boolean {
-  const text = collapse(rawText(line));
-  return brokenBox(text) !== null || /^[-*+•](?=\p{Lu})/u.test(text);
-}
-
-function gatherLost(lines: readonly PhrasingContent[][]): PhrasingContent[][] {
-  const items: PhrasingContent[][] = [];
-  for (const line of lines) {
-    if (isLostItem(line) || items.length === 0) items.push([...line]);
-    else items.at(-1)?.push({ type: 'text', value: ' ' }, ...line);
-  }
-  return items.map((line) => {
-    const first = line[0];
-    if (first?.type !== 'text' || !/^\s*[-*+](?=\p{Lu})/u.test(first.value)) return line;
-    return [{ ...first, value: first.value.replace(/^\s*[-*+]/, '• ') }, ...line.slice(1)];
-  });
-}
-
-/** "<criterion>" is raw HTML to the parser and template text to a reader; comments and real tags are neither. */
-function htmlText(nodes: readonly PhrasingContent[]): string {
-  const html = nodes.find((node) => node.type === 'html' && /^<[a-z][\w -]*>$/i.test(node.value));
-  return html?.type === 'html' ? html.value : '';
-}
-
-export function isIndented(offset: number | undefined, source: string): boolean {
-  const start = offset === undefined ? '' : source.slice(offset).match(/^[\s>]*(\S)/)?.[1];
-  return start !== '`' && start !== '~';
 }
 
 function isBox(item: ListItem, lead: Lead): boolean {
@@ -200,28 +145,4 @@ function nestedList(list: List, place: Place, found: Found, detail: string[]): v
       detail.push(...readInside(item, place, found, lead));
     }
   }
-}
-
-/** Struck: the leading text, after an optional label, is wholly struck through. */
-export function isStruck(nodes: readonly PhrasingContent[]): boolean {
-  const first = nodes.find(
-    (node) =>
-      !(node.type === 'text' && !/[\p{L}\p{N}]/u.test(node.value)) &&
-      !(node.type === 'html' && node.value.startsWith('<!--')),
-  );
-  return first?.type === 'delete' || (first?.type === 'html' && /^<(?:del|s|strike)>$/i.test(first.value));
-}
-
-function markerOf(item: ListItem): string | null {
-  const first = item.children[0];
-  return first?.type === 'paragraph' ? commentOf(first.children) : null;
-}
-
-/** The text of the first HTML comment, where it is short enough to be an id. */
-export function commentOf(nodes: readonly PhrasingContent[]): string | null {
-  for (const node of nodes) {
-    const found = node.type === 'html' ? /^<!--+\s*([^<>]{1,64}?)\s*--+>$/.exec(node.value) : null;
-    if (found?.[1]) return found[1];
-  }
-  return null;
 }

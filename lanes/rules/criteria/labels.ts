@@ -1,10 +1,10 @@
 /** Lines that may name a section: whole-line bold, "label:", "###Label" without a space, or a known name alone. */
-import type { PhrasingContent } from 'mdast';
+import type { ListItem, Paragraph, PhrasingContent } from 'mdast';
 import { authorLabel, isNumberedTitle } from './marks.ts';
 import { classifyName, type Name } from './names.ts';
-import { collapse, dropText, plainText, rawText } from './text.ts';
+import { collapse, dropText, plainText, rawText, splitLines } from './text.ts';
 
-export type LabelStyle = 'heading' | 'bold' | 'plain' | 'summary' | 'item' | 'column';
+type LabelStyle = 'heading' | 'bold' | 'plain' | 'summary' | 'item' | 'column';
 
 export type Label = {
   style: LabelStyle;
@@ -173,4 +173,20 @@ export function opensTier(label: Label): 1 | 2 | null {
   if (name.extra > allowed || (label.style !== 'heading' && name.extra > 0 && /[.!]$/.test(label.text)))
     return null;
   return name.kind === 'acceptance' ? 1 : 2;
+}
+
+/** The label that a list item's first line is, if it is one. */
+export function itemLabel(item: ListItem): Label | null {
+  const first = item.children[0];
+  if (first?.type === 'heading')
+    return {
+      ...labelOfParagraph({ type: 'paragraph', children: [{ type: 'strong', children: first.children }] }),
+    } as Label;
+  return first?.type === 'paragraph' ? labelOfParagraph(first) : null;
+}
+
+function labelOfParagraph(paragraph: Paragraph): Label | null {
+  const lines = splitLines(paragraph.children);
+  const line = lines[0];
+  return line && lines.length === 1 ? lineLabel(line, true) : null;
 }

@@ -1,6 +1,7 @@
 /** Paragraphs as criteria: one each, or one per line where the author wrote a list by hand. */
 import type { Paragraph, PhrasingContent } from 'mdast';
-import { commentOf, criterionOf, isStruck } from './items.ts';
+import { criterionOf } from './items.ts';
+import { commentOf, isStruck } from './lead.ts';
 import { authorLabel, brokenBox } from './marks.ts';
 import { collapse, plainText, rawText, splitLines } from './text.ts';
 import type { ReadCriterion } from './types.ts';

@@ -9,7 +9,7 @@ import { normalise } from './text.ts';
 import type { ReadCriterion } from './types.ts';
 
 /** How alike two wordings must be to be one criterion reworded. */
-export const SAME_FROM = 0.6;
+const SAME_FROM = 0.6;
 const MAX_MINTS = 100;
 
 export type CriteriaMatch = {

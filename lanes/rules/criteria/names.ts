@@ -4,7 +4,7 @@ import { EXCLUDED, OTHER, OTHER_ADJECTIVES } from './lexicon-other.ts';
 import { editDistance } from './similarity.ts';
 import { foldName } from './text.ts';
 
-export type NameKind = 'acceptance' | 'done' | 'excluded' | 'other';
+type NameKind = 'acceptance' | 'done' | 'excluded' | 'other';
 
 /** `extra` counts the words around the known name; 0 where the name is the whole of it. */
 export type Name = { kind: NameKind; extra: number };
@@ -84,7 +84,7 @@ function bitCount(value: number): number {
 }
 
 /** The name without emoji, numbering, quotes and the trailing colon. */
-export function bareName(text: string): string {
+function bareName(text: string): string {
   let core = foldName(text);
   for (let round = 0; round < 4; round += 1) {
     const before = core;

@@ -1,7 +1,7 @@
 /** Which parts of a body are acceptance sections: where each opens, what belongs to it, where it ends. */
-import type { List, ListItem, Paragraph, RootContent } from 'mdast';
+import type { List, RootContent } from 'mdast';
 import { stepKind } from './gherkin.ts';
-import { type Label, lineLabel, opensTier } from './labels.ts';
+import { itemLabel, type Label, opensTier } from './labels.ts';
 import { isNumberedTitle } from './marks.ts';
 import type { OutlineStep } from './outline.ts';
 import { tableSection } from './tables.ts';
@@ -238,20 +238,4 @@ function scanList(scan: Scan, list: List, owner: string | null): void {
       for (const child of item.children) if (child.type === 'list') scanList(scan, child, text || owner);
     }
   }
-}
-
-/** The label that a list item's first line is, if it is one. */
-export function itemLabel(item: ListItem): Label | null {
-  const first = item.children[0];
-  if (first?.type === 'heading')
-    return {
-      ...labelOfParagraph({ type: 'paragraph', children: [{ type: 'strong', children: first.children }] }),
-    } as Label;
-  return first?.type === 'paragraph' ? labelOfParagraph(first) : null;
-}
-
-function labelOfParagraph(paragraph: Paragraph): Label | null {
-  const lines = splitLines(paragraph.children);
-  const line = lines[0];
-  return line && lines.length === 1 ? lineLabel(line, true) : null;
 }

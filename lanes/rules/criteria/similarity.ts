@@ -1,6 +1,12 @@
 /** How alike two texts are. Bounded: long texts are compared by their beginning. */
 
 const MAX_CHARS = 400;
+/** Words that nearly every sentence has: sharing them is no likeness. */
+const COMMON = new Set(
+  'a an the of to in for be can is are and or on at by with must should it its that this as from der die das und ist ein eine le la les un une et est el los en que de o os um uma e il i'.split(
+    ' ',
+  ),
+);
 
 /** Precomputed shape of one text, so that comparing many pairs stays cheap. */
 export type Shape = {
@@ -13,11 +19,10 @@ export type Shape = {
 /** Shape of an already normalised text. */
 export function shapeOf(normalised: string): Shape {
   const text = normalised.slice(0, MAX_CHARS);
-  const words = text
-    .split(/[^\p{L}\p{N}\p{M}]+/u)
-    .filter(Boolean)
-    .map(stem);
-  const letters = words.join(' ');
+  const all = text.split(/[^\p{L}\p{N}\p{M}]+/u).filter(Boolean);
+  const telling = all.filter((word) => !COMMON.has(word));
+  const words = (telling.length > 0 ? telling : all).map(stem);
+  const letters = all.map(stem).join(' ');
   const pairs: string[] = [];
   for (let index = 0; index + 1 < letters.length; index += 1) pairs.push(letters.slice(index, index + 2));
   return { words: bag(words), wordCount: words.length, pairs: bag(pairs), pairCount: pairs.length };
@@ -34,12 +39,13 @@ function bag(items: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Dice's coefficient over words or over letter pairs, whichever is higher: 0 (nothing shared) to 1. */
+/** Letters that agree prove a little less than words that agree. */
+const PAIR_WEIGHT = 0.95;
+
+/** Dice's coefficient over words or over letter pairs, whichever says more: 0 (nothing shared) to 1. */
 export function similarity(a: Shape, b: Shape): number {
-  return Math.max(
-    dice(a.words, a.wordCount, b.words, b.wordCount),
-    dice(a.pairs, a.pairCount, b.pairs, b.pairCount),
-  );
+  const words = dice(a.words, a.wordCount, b.words, b.wordCount);
+  return Math.max(words, PAIR_WEIGHT * dice(a.pairs, a.pairCount, b.pairs, b.pairCount));
 }
 
 function dice(a: Map<string, number>, countA: number, b: Map<string, number>, countB: number): number {
@@ -49,7 +55,7 @@ function dice(a: Map<string, number>, countA: number, b: Map<string, number>, co
   return (2 * shared) / (countA + countB);
 }
 
-/** Words that carry no meaning of their own are too short to count as shared. */
+/** Whether two texts have a word in common, or enough letters where words are not spaced. */
 export function sharesWord(a: Shape, b: Shape): boolean {
   for (const word of a.words.keys()) if (word.length > 3 && b.words.has(word)) return true;
   return dice(a.pairs, a.pairCount, b.pairs, b.pairCount) >= 0.4;

@@ -23,7 +23,7 @@ type ResultEnd = Extract<RunEnd, { kind: 'result' }>;
 export function afterRun(task: Task, end: RunEnd, act: Act): Transition {
   if (task.state !== 'running') return refuse('lease_lost', `the task is ${task.state}`);
   const kept = end.patch === undefined ? task : { ...task, patch: end.patch };
-  if (end.kind === 'died') return died(kept, end.death, act, 'died');
+  if (end.kind === 'died') return died(kept, end.death, end.tail, act, 'died');
   if (end.kind === 'result') return afterResult(kept, end, act);
   const from = { ...kept, history: withPast(kept, past(kept, act, 'unable', end.reason)) };
   const event = { event: 'unable', by: nameOf(act), detail: `${end.reason}: ${end.detail}` } as const;
@@ -33,25 +33,31 @@ export function afterRun(task: Task, end: RunEnd, act: Act): Transition {
 /** `running` -> as after a death: the keeper found that the lease has ended. */
 export function expired(task: Task, act: Act): Transition {
   if (task.state !== 'running') return refuse('wrong_state', `the task is ${task.state}`);
-  return died(task, { kind: 'lease_lost' }, act, 'lease_expired');
+  return died(task, { kind: 'lease_lost' }, '', act, 'lease_expired');
 }
 
-/** `running` -> `queued` at once; the run does not count against `maxRuns`. */
-export function handedBack(task: Task, why: string, act: Act): Transition {
+/** `running` -> `queued`, to be run after `waitMs`; the run does not count against `maxRuns`. */
+export function handedBack(task: Task, why: string, waitMs: number, act: Act): Transition {
   if (task.state !== 'running') return refuse('lease_lost', `the task is ${task.state}`);
   const history = withPast(task, past(task, act, 'handed_back', why));
   const from = { ...task, history, runsUsed: Math.max(task.runsUsed - 1, 0) };
   const event = { event: 'handed_back', by: nameOf(act), detail: why } as const;
-  return { task: toQueue(from, act.nowMs, 0), effects: [], event };
+  return { task: toQueue(from, act.nowMs, waitMs), effects: [], event };
 }
 
-function died(task: Task, death: Death, act: Act, event: 'died' | 'lease_expired'): Move {
+function died(task: Task, death: Death, tail: string, act: Act, event: 'died' | 'lease_expired'): Move {
   const detail = describeDeath(death);
   const from = { ...task, history: withPast(task, past(task, act, 'died', detail)) };
   const entry = { event, by: nameOf(act), detail };
   if (!mayRunAgain(task.runsUsed, task.maxRuns))
-    return toParked(from, act, entry, 'runs_exhausted', `The last of ${task.runsUsed} runs ended: ${detail}`);
+    return toParked(from, act, entry, 'runs_exhausted', lastWords(task.runsUsed, detail, tail));
   return { task: toQueue(from, act.nowMs, backoffMs(task.runsUsed)), effects: [], event: entry };
+}
+
+/** What a person needs who is asked why: the cause, and the last lines that the program printed. */
+function lastWords(runs: number, cause: string, tail: string): string {
+  const said = tail.trim() === '' ? '' : `\n\n${tail.trim()}`;
+  return `The last of ${runs} runs ended: ${cause}${said}`;
 }
 
 function afterResult(task: Task, end: ResultEnd, act: Act): Move {

@@ -19,7 +19,7 @@ export async function containWithBwrap(bwrap: string, request: ContainRequest): 
     ...NAMESPACES,
     ...['--disable-userns', '--die-with-parent', '--cap-drop', 'ALL'],
     ...['--ro-bind', '/', '/', '--dev', '/dev', ...privateFolder('/dev/shm'), '--remount-ro', '/dev'],
-    // Bubblewrap leaves these writable for root, who could then name the host's next core dump handler (ran).
+    // Bubblewrap leaves these writable for root, who could then name the host's next core dump handler.
     ...['--proc', '/proc', ...settings.flatMap((path) => ['--ro-bind', path, path])],
     ...mounts.flatMap(mountArgs),
     ...mounts.flatMap((mount) => (isHiddenFolder(mount) ? ['--remount-ro', mount.path] : [])),

@@ -1,6 +1,6 @@
 /**
  * Descriptors that we inherited and would hand on. Node opens everything close-on-exec and marks the first ones that
- * it was started with, but not a stray one behind a gap: a pipe of whoever started the worker reached agents (ran).
+ * it was started with, but not a stray one behind a gap: a pipe of whoever started the worker was seen to reach agents.
  */
 import { readdir, readFile } from 'node:fs/promises';
 

@@ -1,7 +1,6 @@
 /**
  * Finds every process of a run, also one that left its group, its session or its parent: by the run's marker in the
- * environment, by the group, and by a folder or descriptor of the run that it still has open. See COPIES, "Ending
- * agents".
+ * environment, by the group, and by a folder or descriptor of the run that it still has open.
  */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { isWithin } from '../containment/plan.ts';

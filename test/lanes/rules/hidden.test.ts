@@ -23,6 +23,7 @@ describe('what a person does not see is cut out', () => {
       ['html_comment'],
     ],
     ['the shortest comment hides nothing after it', 'a <!--> b --> c', 'a  b --> c', ['html_comment']],
+    ['a style selector behind a comment', '<!---->\ufe0fa', 'a', ['html_comment', 'zero_width']],
     ['tag characters', 'door\u{e0041}\u{e0042}', 'door', ['tag_characters']],
     ['a zero-width space', 'do\u200bor', 'door', ['zero_width']],
     [
@@ -99,7 +100,7 @@ test('stripping twice changes nothing more', () => {
       expect(once.stripped.length > 0).toBe(once.text !== source);
       expect(once.text.length).toBeLessThanOrEqual(source.length);
     }),
-    { numRuns: 3000 },
+    { numRuns: 2000 },
   );
 });
 

@@ -83,7 +83,7 @@ describe('a running task', () => {
   });
 
   it('that is handed back is queued at once, and the run is not counted', () => {
-    const { task } = moved(handedBack(running, 'shutdown', act));
+    const { task } = moved(handedBack(running, 'shutdown', 0, act));
     expect(task).toMatchObject({ state: 'queued', notBeforeMs: act.nowMs, runsUsed: 0, run: 1, fence: 1 });
   });
 
@@ -227,7 +227,7 @@ const steps: Record<string, Step> = {
   done: (task) => afterRun(task, result([met('c1')]), act),
   open: (task) => afterRun(task, result([]), act),
   expire: (task) => expired(task, act),
-  handBack: (task) => handedBack(task, 'x', act),
+  handBack: (task) => handedBack(task, 'x', 0, act),
   park: (task) => park(task, { reason: 'held', detail: '' }, act),
   resume: (task) => resume(task, { answer: 'a' }, byPerson),
   cancel: (task) => cancel(task, 'c', act),

@@ -3,6 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Engine } from '../../../lanes/index.ts';
 import type { Lease } from '../../../lanes/records/runs.ts';
 import type { Task } from '../../../lanes/records/tasks.ts';
+import { expired } from '../../../lanes/rules/transitions/run.ts';
+import { makeRedisClock } from '../../../lanes/store/clock.ts';
+import { makeTaskStore } from '../../../lanes/store/tasks.ts';
 import { testEngine } from '../../support/engine.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import {
@@ -301,6 +304,15 @@ describe('two at once', () => {
     await engine.amend(app, lane, task.id, { dispositions: {} });
     expect((await engine.get(app, lane, task.id))?.lease).toEqual(renewed);
     expect((await engine.repair(app, lane)).expired).toEqual([]);
+  });
+
+  it('a lease that was renewed after the keeper looked is not ended by it', async () => {
+    const { task, lease } = await claimed();
+    const store = makeTaskStore(raw, lane, makeRedisClock());
+    const move = expired(task, { by: 'app', nowMs: lease.endsAtMs });
+    if ('refused' in move) throw new Error(move.why);
+    expect(await store.move({ task, epoch: lease.epoch }, move, { mode: 'ended' })).toBe('conflict');
+    expect(await engine.get(app, lane, task.id)).toEqual(task);
   });
 
   it('of two resumes one holds', async () => {

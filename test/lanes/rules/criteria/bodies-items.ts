@@ -259,6 +259,18 @@ export const items: readonly Body[] = [
     criteria: ['[ ] #12 {refs=#12}', '[ ] https://github.com/a/b/pull/3 {refs=a/b#3}'],
   },
   {
+    title: 'a quote beside prose is a quotation',
+    body: '## AC\nThe door opens.\n\n> said the keeper',
+    section: 'AC',
+    criteria: ['- The door opens.'],
+  },
+  {
+    title: 'a quote beside a list is a quotation',
+    body: '## AC\n- [ ] the door opens\n\n> - [ ] from the parent',
+    section: 'AC',
+    criteria: ['[ ] the door opens'],
+  },
+  {
     title: 'lettered lines',
     body: '## AC\na) the door opens\nb) it closes',
     section: 'AC',

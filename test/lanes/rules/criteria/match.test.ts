@@ -84,6 +84,16 @@ describe('by words', () => {
     });
   });
 
+  test('words that every sentence has are no likeness', () => {
+    expect(
+      edit(first('- [ ] Boats can be reserved for half a day'), '- [ ] A boat can be locked for repair'),
+    ).toEqual({
+      ids: ['n1'],
+      removed: ['k1'],
+      stale: [],
+    });
+  });
+
   test('swapped lines with new words are not matched by position', () => {
     expect(edit(base, '- [ ] Lamps shine', '- [ ] Boats can be reserved').ids).toEqual(['n1', 'k1']);
   });
