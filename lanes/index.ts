@@ -29,7 +29,7 @@ export {
 export type { Decision, IssueRecord } from './records/issues.ts';
 export type { Lease, RunInput } from './records/runs.ts';
 export { liveStates, type NewTask, type ParkReason, parkReasonSchema, type Task } from './records/tasks.ts';
-export { type Ticks, ticksBetween } from './rules/attest.ts';
+export { type Ticks, ticksBetween, ticksThatStand } from './rules/attest.ts';
 export {
   type ParsedCommand,
   type Plan,
