@@ -1,6 +1,6 @@
 /** The key that signs the machine block of notes. */
 import { createPrivateKey, hkdfSync } from 'node:crypto';
-import { LaneError } from '../../../lanes/errors.ts';
+import { LaneError } from '../../../lanes/index.ts';
 
 /** A signing key: HMAC-SHA256. Keep it out of logs and notes. */
 export type NoteKey = Uint8Array;

@@ -74,6 +74,11 @@ describe('a running task', () => {
     expect(effects).toHaveLength(1);
   });
 
+  it('whose last run died says what its program printed last', () => {
+    const { task } = moved(afterRun({ ...running, runsUsed: 3 }, { ...crash, tail: 'no such file\n' }, act));
+    expect(task.detail).toMatch(/^The last of 3 runs ended: .+\n\nno such file$/);
+  });
+
   it('whose lease ended is treated as a death', () => {
     expect(moved(expired(running, act)).task).toMatchObject({
       state: 'queued',
@@ -85,6 +90,10 @@ describe('a running task', () => {
   it('that is handed back is queued at once, and the run is not counted', () => {
     const { task } = moved(handedBack(running, 'shutdown', 0, act));
     expect(task).toMatchObject({ state: 'queued', notBeforeMs: act.nowMs, runsUsed: 0, run: 1, fence: 1 });
+  });
+
+  it('that is handed back for a while waits for so long', () => {
+    expect(moved(handedBack(running, 'outage', 60_000, act)).task.notBeforeMs).toBe(act.nowMs + 60_000);
   });
 
   it('goes to closing when the gate would close', () => {
