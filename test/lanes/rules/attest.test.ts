@@ -36,7 +36,7 @@ describe('what an edit did to the boxes', () => {
   });
 });
 
-test('a tick stands while the words behind the box and its state do', () => {
+it('a tick stands while the words behind the box and its state do', () => {
   const box = (text: string, checked: boolean, detail?: string[]) => ({
     ...{ id: 'aa', checkbox: true, removed: false, text, checked },
     ...(detail === undefined ? {} : { detail }),
