@@ -113,6 +113,8 @@ async function hear(
     case 'unable':
       log.error({ why: message.why }, 'the worker cannot serve');
       first.reject(new Error(message.why));
+      // What kept it may pass, a full disk say. Started again it tries again; idle it would never.
+      child.kill();
       return;
     case 'ask':
       say(child, { say: 'answer', response: await answerHost(host, message.request) });

@@ -38,7 +38,7 @@ export type ToWorker = z.infer<typeof toWorkerSchema>;
 export const fromWorkerSchema = z.discriminatedUnion('say', [
   z.strictObject({ say: z.literal('serving'), containment: z.string() }),
   z.strictObject({ say: z.literal('ask'), request: hostRequestSchema }),
-  /** It cannot serve, and starting it again would not help. */
+  /** It cannot serve now. The first one ends the start; a later one is started again, since what kept it may pass. */
   z.strictObject({ say: z.literal('unable'), why: z.string() }),
 ]);
 export type FromWorker = z.infer<typeof fromWorkerSchema>;
