@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import {
+  admitsAnybody,
   checkRedis,
   createEngine,
   type Engine,
@@ -87,7 +88,7 @@ async function closeAll(closers: Closers, log: Logger): Promise<void> {
 
 async function compose(deps: ServerDeps, closers: Closers): Promise<RunningServer> {
   const { config, credentials, operator, log } = deps;
-  const store = await openStore(config);
+  const store = await openStore(config, log);
   closers.push(store.stop);
   const engine = createEngine({
     connect: () => openRedis(store.url),
@@ -132,9 +133,14 @@ interface Store {
   readonly ended: Promise<void>;
 }
 
-async function openStore({ redisUrl, dataDir }: ServerConfig): Promise<Store> {
+async function openStore({ redisUrl, dataDir }: ServerConfig, log: Logger): Promise<Store> {
   if (redisUrl === null) return startEmbeddedRedis({ dataDir });
   await checkRedis(redisUrl);
+  if (await admitsAnybody(redisUrl)) {
+    log.warn(
+      'LANES_REDIS_URL: this Redis asks for no password, so an agent that can reach it can change everything.',
+    );
+  }
   return { url: redisUrl, stop: async () => {}, ended: new Promise(() => {}) };
 }
 

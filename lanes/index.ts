@@ -61,7 +61,7 @@ export { makeMinter } from './rules/intake/minting.ts';
 export { type BodyReading, foundInstead, judgeReading } from './rules/intake/reading.ts';
 export { type IntakeReason, sentenceOf } from './rules/intake/reasons.ts';
 export { effectiveLane, fillLane, sameLabel } from './rules/lanes.ts';
-export { checkRedis, openRedis } from './store/connect.ts';
+export { admitsAnybody, checkRedis, openRedis } from './store/connect.ts';
 export { type EmbeddedRedis, embeddedUrlFile, startEmbeddedRedis } from './store/embedded.ts';
 export type { Engine } from './verbs.ts';
 export { probeContainment } from './work/containment.ts';

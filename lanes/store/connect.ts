@@ -75,3 +75,19 @@ export async function checkRedis(url: string, credential?: Credential): Promise<
     redis.disconnect();
   }
 }
+
+/**
+ * Whether this Redis lets everybody in without a password. Agents share the network of their machine: one that reaches
+ * such a Redis can read and change all that is kept there.
+ */
+export async function admitsAnybody(url: string): Promise<boolean> {
+  const open = new URL(url);
+  open.username = '';
+  open.password = '';
+  try {
+    await checkRedis(open.href);
+    return true;
+  } catch {
+    return false;
+  }
+}

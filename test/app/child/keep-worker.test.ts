@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill } from 'node:process';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, it } from 'vitest';
 import { type KeptWorker, keepWorker } from '../../../app/child/keep-worker.ts';
 import { networkEnvironment, workerEnvironment } from '../../../app/config.ts';
 import { fillLane } from '../../../lanes/index.ts';

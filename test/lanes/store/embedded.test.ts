@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkRedis, type EmbeddedRedis, startEmbeddedRedis } from '../../../lanes/index.ts';
+import { admitsAnybody, checkRedis, type EmbeddedRedis, startEmbeddedRedis } from '../../../lanes/index.ts';
 import { freePort, startOwnRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -111,6 +111,14 @@ describe('the look at Redis before a start', () => {
     await use(server.url, (redis) => redis.replicaof('127.0.0.1', 1));
     await expect(checkRedis(server.url)).rejects.toMatchObject({ message: /replica/ });
     await server.stop();
+  });
+
+  it('tells a Redis that lets everybody in from one that asks for a password', async () => {
+    const open = await startOwnRedis();
+    expect(await admitsAnybody(open.url)).toBe(true);
+    await open.stop();
+    expect(await admitsAnybody(open.url)).toBe(false);
+    expect(await admitsAnybody((await start()).url)).toBe(false);
   });
 
   it('names a Redis that is not there, or does not let us in', async () => {
