@@ -42,7 +42,8 @@ async function carryOutAll(
   const caller = desk.caller(githubNamespace);
   const kept = await desk.engine.intents.get(caller, key);
   const outcomes: (Outcome | null)[] = Array.isArray(kept) ? [...kept] : [];
-  const by = { ref: refOf(payload), actor: actorOf(payload), cause };
+  const { title, body } = payload.issue;
+  const by = { ref: refOf(payload), actor: actorOf(payload), cause, seen: { title, body } };
   for (const parsed of commands.slice(outcomes.length)) {
     outcomes.push(await carryOut(desk, by, parsed));
     await desk.engine.intents.put(caller, key, outcomes);

@@ -2,14 +2,18 @@
 import {
   type Actor,
   type Dispositions,
+  type IssueRecord,
   type IssueRef,
   isLaneError,
   type ParsedCommand,
   type Plan,
   planCommand,
+  sameWords,
   type Task,
 } from '../../../lanes/index.ts';
 import type { Outcome } from '../../broker/note/index.ts';
+import { hashBody } from '../../github/issue.ts';
+import { standing } from '../desk/attest.ts';
 import { criteriaForTask, withReading } from '../desk/criteria.ts';
 import { cancelTask } from '../desk/ending.ts';
 import type { Desk } from '../desk/port.ts';
@@ -20,6 +24,11 @@ export interface CommandBy {
   readonly ref: IssueRef;
   readonly actor: Actor;
   readonly cause: Cause;
+  /**
+   * The issue as the comment's delivery told it: what the person saw. By the time it is handled somebody else may have
+   * edited it, and nobody's word counts for what they did not see.
+   */
+  readonly seen: { readonly title?: string | undefined; readonly body?: string | null | undefined };
 }
 
 type Doing = Exclude<Plan, { kind: 'answer' }>;
@@ -44,7 +53,7 @@ export async function carryOut(desk: Desk, by: CommandBy, parsed: ParsedCommand)
       return answer;
     }
     if (task === null) return { code: 'no_task' };
-    const failed = await failedCheck(desk, by.ref, plan);
+    const failed = (await rewordedSince(desk, by, record, plan)) ?? (await failedCheck(desk, by.ref, plan));
     if (failed) return failed;
     try {
       await perform(desk, by, task, plan);
@@ -71,6 +80,23 @@ function outcomeOf(plan: Doing): Outcome | null {
       return { code: 'set', dispositions: Object.values(plan.dispositions), left };
     }
   }
+}
+
+/** What to say where a criterion that is judged has other words now than those that the person saw. */
+async function rewordedSince(
+  desk: Desk,
+  { seen }: CommandBy,
+  record: IssueRecord | null,
+  plan: Doing,
+): Promise<Outcome | null> {
+  if (record === null || seen.body === undefined) return null;
+  if (plan.kind !== 'dispose' && plan.kind !== 'accept') return null;
+  const then = standing(record.criteria, await desk.readBody(seen.body ?? ''));
+  const changed = Object.keys(plan.dispositions).some((id) => {
+    const [before, now] = [then, record.criteria].map((list) => list.find((one) => one.id === id));
+    return before !== undefined && now !== undefined && !sameWords(before, now);
+  });
+  return changed ? { code: 'changed_meanwhile' } : null;
 }
 
 /** What to say where an issue that a verdict points at is not as it must be. */
@@ -121,12 +147,14 @@ async function keepVerdicts(desk: Desk, ref: IssueRef, set: Dispositions, taken?
   });
 }
 
-/** Whoever resumes approves the issue as it is now: its title, its body and its criteria are read anew. */
+/** Whoever resumes approves the title and the body as they saw them. The criteria are read anew. */
 async function resume(desk: Desk, by: CommandBy, task: Task, answer: string | undefined): Promise<void> {
   const look = await desk.github.issue(by.ref);
   if (look.kind === 'gone') return cancelTask(desk, task, { reason: 'issue_gone', cause: by.cause });
-  const { title, body, bodyHash } = look.issue;
-  const outcome = await desk.readBody(body);
+  const { seen } = by;
+  const title = seen.title ?? look.issue.title;
+  const bodyHash = seen.body === undefined ? look.issue.bodyHash : hashBody(seen.body);
+  const outcome = await desk.readBody(look.issue.body);
   const record = await updateRecord(desk, by.ref, (before) => ({
     ...withTitle(withReading(desk, before, outcome), title),
     bodyHash,

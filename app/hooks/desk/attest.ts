@@ -25,7 +25,7 @@ export function ticksOfEdit(known: readonly Criterion[], { before, after, now }:
 }
 
 /** The known criteria as they stand in a body. What is not known has no id that would mean anything. */
-function standing(known: readonly Criterion[], outcome: BodyOutcome): Criterion[] {
+export function standing(known: readonly Criterion[], outcome: BodyOutcome): Criterion[] {
   if (outcome.kind === 'unreadable') return [];
   const ids = new Set(known.map((criterion) => criterion.id));
   let count = 0;

@@ -48,6 +48,23 @@ describe('a new copy', () => {
     expect(ledgerOf(place)).toEqual(['copy_created']);
   });
 
+  it.each([
+    '-x',
+    '--upload-pack=owned',
+    '$(touch,owned);`id`',
+    "it's-{{fine}}",
+    'ветка/日本語/🚀',
+    'HEAD',
+    'a'.repeat(200),
+  ])('of a default branch named %s is on that branch, and the name is a name only', async (branch) => {
+    const remote = makeRemote({ 'a.txt': 'a\n' });
+    sh(remote, 'git', 'update-ref', `refs/heads/${branch}`, 'HEAD');
+    sh(remote, 'git', 'symbolic-ref', 'HEAD', `refs/heads/${branch}`);
+    const { paths } = await makeCopy(await makePlace(), remote);
+    expect(sh(paths.work, 'git', 'symbolic-ref', 'HEAD')).toBe(`refs/heads/${branch}`);
+    expect(readdirSync(paths.work).sort()).toEqual(['.git', 'a.txt']);
+  });
+
   it('is never visible without its owner', async () => {
     const place = await makePlace(async (name) => {
       if (name !== 'create.locked') return;
