@@ -69,6 +69,8 @@ export interface Repaired {
   readonly expired: Task[];
   /** Queued tasks that had no wake-up and got one. */
   readonly woken: Task[];
+  /** In how many ms the first lease of those that run now ends; undefined where none runs. */
+  readonly nextEndInMs: number | undefined;
 }
 
 export interface Engine extends TaskVerbs {
