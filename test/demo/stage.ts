@@ -39,7 +39,10 @@ export async function openStage(env: Environment, config?: string): Promise<Stag
     const repo = await github.createRepo({ owner, name, files: await filesOf(here('./repository')) });
     await cp(here('./agents'), join(folder, 'agents'), { recursive: true });
     const file = config ?? (await readFile(here('./lanekeeper.yml'), 'utf8'));
-    await writeFile(join(folder, 'lanekeeper.yml'), file.replace('AGENT', join(folder, 'agents', 'fixer.mjs')));
+    await writeFile(
+      join(folder, 'lanekeeper.yml'),
+      file.replace('AGENT', join(folder, 'agents', 'fixer.mjs')),
+    );
     const dataDir = join(folder, 'var');
     const { url, ended, kill } = await startLanekeeper({
       ...env,

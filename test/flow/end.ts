@@ -1,24 +1,24 @@
 /** What a right end is: on GitHub as people see it, and in the store, where nothing may be left that would go on. */
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { look, waitFor } from '../demo/watch.ts';
 import {
   createEngine,
   type Engine,
   embeddedUrlFile,
-  githubNamespace,
-  intakeNamespace,
+  type IssueRecord,
   makeCaller,
   openRedis,
   type Task,
 } from '../../lanes/index.ts';
 import { makeRegistry, parseNamespace } from '../../lanes/namespaces.ts';
+import { look, waitFor } from '../demo/watch.ts';
 import { until } from '../support/until.ts';
 import type { FlowStage } from './stage.ts';
 
-const lane = parseNamespace('lane:fix');
+export const lane = parseNamespace('lane:fix');
 const registry = makeRegistry([lane]);
-const caller = makeCaller('test', registry);
+/** May look at everything. */
+export const testCaller = makeCaller('test', registry);
 
 export interface Expected {
   /** Default: one complete note. */
@@ -33,13 +33,18 @@ export interface Expected {
 /** Where the store of a stage is: the embedded one of its data directory, unless another is given. */
 export type StoreOf = { readonly redisUrl?: string };
 
+/** The address of the stage's own Redis. */
+export async function storeUrl(stage: FlowStage): Promise<string> {
+  return (await readFile(embeddedUrlFile(stage.dataDir()), 'utf8')).trim();
+}
+
 /** Opens the store beside Lanekeeper, as its commands do. */
 export async function inStore<T>(
   stage: FlowStage,
   { redisUrl }: StoreOf,
   use: (engine: Engine) => Promise<T>,
 ): Promise<T> {
-  const url = redisUrl ?? (await readFile(embeddedUrlFile(stage.dataDir()), 'utf8')).trim();
+  const url = redisUrl ?? (await storeUrl(stage));
   const engine = createEngine({ connect: () => openRedis(url), registry, id: () => crypto.randomUUID() });
   try {
     return await use(engine);
@@ -50,9 +55,14 @@ export async function inStore<T>(
 
 /** The issue's task, ended or not. */
 export async function taskOf(stage: FlowStage, engine: Engine, number: number): Promise<Task | null> {
-  const record = await engine.issues.get(caller, stage.repo.id, number);
+  const record = await engine.issues.get(testCaller, stage.repo.id, number);
   if (record?.latest === undefined) return null;
-  return engine.get(caller, record.latest.namespace, record.latest.task);
+  return engine.get(testCaller, record.latest.namespace, record.latest.task);
+}
+
+/** What the App keeps of the issue. */
+export function issueRecord(stage: FlowStage, number: number): Promise<IssueRecord | null> {
+  return inStore(stage, {}, (engine) => engine.issues.get(testCaller, stage.repo.id, number));
 }
 
 /** Waits until the issue's task is as wanted, and gives it back. */
@@ -107,17 +117,17 @@ async function storeIsAtRest(
   expect(task.lease).toBeUndefined();
   if (runsUsed !== undefined) expect(task.runsUsed).toBe(runsUsed);
   await until(`#${number}: its pointer is cleared and its effects are delivered`, async () => {
-    const record = await engine.issues.get(caller, stage.repo.id, number);
-    const effects = await engine.effects.read(caller, lane, '0', { count: 100 });
-    const loose = await engine.loose.read(makeCaller('test', [githubNamespace]), '0', { count: 100 });
+    const record = await engine.issues.get(testCaller, stage.repo.id, number);
+    const effects = await engine.effects.read(testCaller, lane, '0', { count: 100 });
+    const loose = await engine.loose.read(testCaller, '0', { count: 100 });
     const waits =
       effects.some(({ effect }) => effect?.task.issue.number === number) ||
       loose.some(({ effect }) => effect?.issue.number === number);
     return record?.pointer === undefined && !waits;
   });
-  const live = await engine.list(caller, lane);
+  const live = await engine.list(testCaller, lane);
   expect(live.filter((one) => one.issue.number === number)).toEqual([]);
-  expect(await engine.deliveries.dead(makeCaller('test', [intakeNamespace]), 10)).toEqual([]);
+  expect(await engine.deliveries.dead(testCaller, 10)).toEqual([]);
 }
 
 /** The App's comments. */

@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { onTestFailed } from 'vitest';
+import type { TestContext } from 'vitest';
 import { noteKey } from '../../app/broker/note/index.ts';
 import { type Lanekeeper, settingsFor, startLanekeeper } from '../demo/lanekeeper.ts';
 import { noteReader } from '../demo/notes.ts';
 import type { Watched } from '../demo/watch.ts';
 import { type GitHubStandIn, type MadeRepo, startGitHub } from '../fakes/github.ts';
+import { until } from '../support/until.ts';
 import { type Gate, openGate } from './gate.ts';
 
 export const label = 'lane:fix';
@@ -32,9 +33,12 @@ export interface FlowStage {
   /** Starts Lanekeeper, again where it was started before; deliveries go to the one that was started last. */
   start(options?: StartOptions): Promise<Lanekeeper>;
   dataDir(worker?: string): string;
+  /** Waits until Lanekeeper's log holds this text. */
+  says(text: string): Promise<unknown>;
   /** Opens an issue with one criterion, and labels it; with `held`, its agents wait at the gate. */
   issue(options?: { readonly held?: boolean; readonly labels?: string[] }): Promise<number>;
-  close(): Promise<void>;
+  /** An issue whose agent waits at the gate now. */
+  running(): Promise<number>;
 }
 
 const owner = 'acme';
@@ -57,7 +61,8 @@ grants:
   beta: ["lane:fix"]
 `;
 
-export async function openFlowStage(): Promise<FlowStage> {
+/** Opens a stage for one test, which closes it when it ends and shows Lanekeeper's log when it failed. */
+export async function openFlowStage(context: TestContext): Promise<FlowStage> {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-flow-'));
   const [github, gate] = await Promise.all([startGitHub(), openGate()]);
   const repo = await github.createRepo({ owner, name });
@@ -66,9 +71,23 @@ export async function openFlowStage(): Promise<FlowStage> {
   await writeFile(config, configFor(join(folder, 'gated.mjs'), gate.url));
   const started: Lanekeeper[] = [];
   const log: string[] = [];
-  onTestFailed(() => void process.stderr.write(log.join('')));
+  context.onTestFailed(() => void process.stderr.write(log.join('')));
+  context.onTestFinished(async () => {
+    for (const one of started) one.kill('SIGKILL');
+    await Promise.all(started.map((one) => one.ended));
+    await gate.close();
+    await github.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 20 });
+  });
   const dataDir = (worker = 'alpha') => join(folder, worker);
   const people = github.octokit(github.people.admin.token);
+  const issue: FlowStage['issue'] = async ({ held = false, labels = [label] } = {}) => {
+    const { data } = await people.issues.create({ owner, repo: name, title: 'A file is missing', body });
+    const { number } = data;
+    if (held) gate.hold(number);
+    if (labels.length > 0) await people.issues.addLabels({ owner, repo: name, issue_number: number, labels });
+    return number;
+  };
   return {
     github,
     repo,
@@ -82,26 +101,20 @@ export async function openFlowStage(): Promise<FlowStage> {
     dataDir,
     async start({ worker = 'alpha', redisUrl = '' } = {}) {
       const settings = settingsFor(github, { config, dataDir: dataDir(worker), worker });
-      const running = await startLanekeeper({ ...env, ...settings, LANES_REDIS_URL: redisUrl }, (text) =>
-        log.push(text),
+      const running = await startLanekeeper(
+        { ...env, ...settings, LANES_REDIS_URL: redisUrl, LOG_LEVEL: 'info' },
+        (text) => log.push(text),
       );
       started.push(running);
       github.setHookUrl(`${running.url}/api/github/webhooks`);
       return running;
     },
-    async issue({ held = false, labels = [label] } = {}) {
-      const { data } = await people.issues.create({ owner, repo: name, title: 'A file is missing', body });
-      if (held) gate.hold(data.number);
-      if (labels.length > 0)
-        await people.issues.addLabels({ owner, repo: name, issue_number: data.number, labels });
-      return data.number;
-    },
-    async close() {
-      for (const one of started) one.kill('SIGKILL');
-      await Promise.all(started.map((one) => one.ended));
-      await gate.close();
-      await github.close();
-      await rm(folder, { recursive: true, force: true, maxRetries: 20 });
+    issue,
+    says: (text) => until(`the log says "${text}"`, async () => log.join('').includes(text)),
+    async running() {
+      const number = await issue({ held: true });
+      await until(`the agent of #${number}`, async () => gate.waiting(number).length > 0);
+      return number;
     },
   };
 }
