@@ -37,8 +37,8 @@ export interface ServerConfig {
   readonly publicUrl: string | null;
   /** A smee channel that webhooks come through. */
   readonly webhookProxyUrl: string | null;
-  /** Null: derived from the App's private key. */
-  readonly noteKey: string | null;
+  /** The keys that sign notes, the newest first; none: derived from the App's private key. */
+  readonly noteKeys: readonly string[];
   readonly host: string;
   readonly port: number;
   readonly logLevel: LogLevel;
@@ -71,7 +71,7 @@ export function readServerConfig(env: Environment = process.env): ServerConfig {
     workerName: variables.LANES_WORKER_NAME,
     publicUrl: variables.LANES_PUBLIC_URL ?? null,
     webhookProxyUrl: variables.WEBHOOK_PROXY_URL ?? credentials?.webhookProxyUrl ?? null,
-    noteKey: variables.LANES_NOTE_KEY ?? null,
+    noteKeys: variables.LANES_NOTE_KEY ?? [],
     host: variables.HOST,
     port: variables.PORT,
     logLevel: variables.LOG_LEVEL,
@@ -85,10 +85,9 @@ export interface LocalConfig {
   readonly dataDir: string;
   /** Null: the Redis that a running `start` keeps in the data directory. */
   readonly redisUrl: string | null;
-  readonly operatorFile: string | null;
   readonly workerName: string;
-  /** What the note key comes from; null where there is neither an explicit one nor a private key. */
-  readonly noteKey: { readonly explicit?: string | undefined; readonly privateKeyPem: string } | null;
+  /** What the keys of notes come from. */
+  readonly noteKeys: { readonly explicit: readonly string[]; readonly privateKey: string | null };
 }
 
 /**
@@ -99,23 +98,20 @@ export function readLocalConfig(env: Environment = process.env): LocalConfig {
   const variables = readVariables(env);
   const dataDir = resolve(variables.LANES_DATA_DIR);
   const problems: string[] = [];
-  const operatorFile = findOperatorFile(variables.LANES_CONFIG, problems);
-  const noteKey = noteKeySource(variables, dataDir, problems);
+  const explicit = variables.LANES_NOTE_KEY ?? [];
+  const noteKeys = { explicit, privateKey: knownPrivateKey(variables, dataDir, problems) };
   if (problems.length > 0) throw new ConfigError(problems);
   const { LANES_REDIS_URL: redisUrl = null, LANES_WORKER_NAME: workerName } = variables;
-  return { dataDir, redisUrl, operatorFile, workerName, noteKey };
+  return { dataDir, redisUrl, workerName, noteKeys };
 }
 
-function noteKeySource(variables: Variables, dataDir: string, problems: string[]): LocalConfig['noteKey'] {
-  const explicit = variables.LANES_NOTE_KEY;
-  if (explicit !== undefined) return { explicit, privateKeyPem: '' };
+/** The private key from wherever it is known; the notes of an installation can be read without one. */
+function knownPrivateKey(variables: Variables, dataDir: string, problems: string[]): string | null {
   if (variables.PRIVATE_KEY !== undefined || variables.PRIVATE_KEY_PATH !== undefined) {
-    const privateKeyPem = readKey(variables, problems);
-    return privateKeyPem === null ? null : { privateKeyPem };
+    return readKey(variables, problems);
   }
   const stored = readStoredCredentials(dataDir);
-  if (stored === null) return null;
-  if (!('problems' in stored)) return { privateKeyPem: stored.privateKey };
+  if (stored === null || !('problems' in stored)) return stored?.privateKey ?? null;
   problems.push(...stored.problems);
   return null;
 }

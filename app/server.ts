@@ -18,7 +18,7 @@ import {
   startEmbeddedRedis,
 } from '../lanes/index.ts';
 import { createBroker } from './broker/index.ts';
-import { noteKey } from './broker/note/index.ts';
+import { noteKeys } from './broker/note/index.ts';
 import { makeNoteText } from './broker/note-text.ts';
 import { type KeptWorker, keepWorker } from './child/keep-worker.ts';
 import type { AppCredentials } from './config/credentials.ts';
@@ -155,8 +155,7 @@ async function whoAmI(probot: ReturnType<typeof makeProbot>, apiUrl: string): Pr
 function makeLoops({ config, credentials, operator }: ServerDeps, engine: Engine, desk: Desk) {
   const namespaces = [...new Set(operator.lanes.map((lane) => lane.namespace))];
   const notes = makeNoteText({
-    key: noteKey({ explicit: config.noteKey ?? undefined, privateKeyPem: credentials.privateKey }),
-    olderKeys: [],
+    keys: noteKeys({ explicit: config.noteKeys, privateKey: credentials.privateKey }),
     secrets: [credentials.webhookSecret],
   });
   const labels = makeLabelKeeper({ desk, sleep: pause });

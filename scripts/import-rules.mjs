@@ -40,10 +40,16 @@ const rules = [
     why: 'store, queue and work do not import each other; a composition root wires them',
   })),
   {
-    from: /^app\//,
-    to: /^lanes\/(?!index\.ts$|records\/|rules\/|errors\.ts$|namespaces\.ts$)/,
+    from: /^app\/(?!github\/body\/(?:worker|messages)\.ts$)/,
+    to: /^lanes\/(?!index\.ts$)/,
     through: 'direct',
-    why: 'the shell knows the engine through lanes/index.ts, and the records and rules beneath it',
+    why: 'the shell knows the engine through lanes/index.ts alone',
+  },
+  {
+    from: /^app\/github\/body\/(?:worker|messages)\.ts$/,
+    to: /^lanes\/(?!records\/|rules\/|errors\.ts$|namespaces\.ts$)/,
+    through: 'any',
+    why: 'the thread that reads bodies loads the pure rules and nothing else',
   },
   {
     from: /^app\/(?:worker|box)\.ts$/,

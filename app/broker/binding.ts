@@ -7,7 +7,11 @@ import type { Desk } from '../hooks/desk/port.ts';
 import { recordOf } from '../hooks/desk/records.ts';
 
 /** The issue's record if its pointer names this task in this namespace, else null. */
-export async function bindingOf(desk: Desk, namespace: Namespace, task: Task): Promise<IssueRecord | null> {
+export async function bindingOf(
+  desk: Desk,
+  namespace: Namespace,
+  task: Pick<Task, 'id' | 'issue'>,
+): Promise<IssueRecord | null> {
   const record = await recordOf(desk, task.issue);
   const pointer = record?.pointer;
   if (!record || pointer?.id !== task.id || pointer.namespace !== namespace) return null;

@@ -18,6 +18,8 @@ export interface Broker extends Loop {
 }
 
 const idleMs = 250;
+/** The extra rest after a pass in which everything that waits had to go on waiting: a limit can last an hour. */
+const stuckMs = 1_750;
 
 function byInstallation(jobs: readonly Job[]): Map<number, Job[]> {
   const grouped = new Map<number, Job[]>();
@@ -38,13 +40,19 @@ export function createBroker(deps: BrokerDeps): Broker {
   const loose = makeLooseDelivery(deps, poster, pace);
   const runner = makeRunner(desk, pace);
 
+  let waiting = 0;
   const runOnce = async (): Promise<number> => {
     await poster.sweepTwins();
     const jobs = await waitingJobs(deps, { poster, closer, loose });
+    waiting = jobs.length;
     const runs = [...byInstallation(jobs)].map(([installation, own]) => runner.run(installation, own));
     return (await Promise.all(runs)).reduce((sum, count) => sum + count, 0);
   };
 
+  const round = async (): Promise<void> => {
+    const done = await runOnce();
+    if (done === 0 && waiting > 0) await deps.sleep(stuckMs);
+  };
   const onError = (error: unknown): void => desk.log('error', 'the broker failed', { error: String(error) });
-  return { runOnce, ...makeLoop(runOnce, idleMs, onError) };
+  return { runOnce, ...makeLoop(round, idleMs, onError) };
 }

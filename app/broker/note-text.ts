@@ -1,18 +1,19 @@
 /** Notes and answers as text: notes signed with the current key, and told apart with older keys as well. */
-import { gate, type Task } from '../../lanes/index.ts';
+import { gate, LaneError, type Task } from '../../lanes/index.ts';
 import { type NoteKey, type Outcome, readNote, renderAnswer, renderNote } from './note/index.ts';
 import type { NoteText } from './port.ts';
 
 export interface NoteTextOptions {
-  readonly key: NoteKey;
-  /** Keys that were used before and still count. */
-  readonly olderKeys: readonly NoteKey[];
+  /** The key that signs, then those that were used before and still count. */
+  readonly keys: readonly NoteKey[];
   /** Exact words that must never appear in a note. */
   readonly secrets: readonly string[];
 }
 
-export function makeNoteText({ key, olderKeys, secrets }: NoteTextOptions): NoteText {
-  const keys = [key, ...olderKeys];
+/** @throws LaneError `invalid_config` where there is no key. */
+export function makeNoteText({ keys, secrets }: NoteTextOptions): NoteText {
+  const [key] = keys;
+  if (key === undefined) throw new LaneError('invalid_config', 'there is no key to sign notes with');
   return {
     render: (input) => renderNote(input, { key, secrets }),
     isNote(body, task, sequence) {

@@ -6,7 +6,7 @@ import {
   type CriteriaReading,
   matchCriteria,
   type ReadCriterion,
-} from '../../lanes/rules/criteria/index.ts';
+} from '../../lanes/index.ts';
 import { closeBodyReader, readBody, type Unreadable } from '../github/body/index.ts';
 
 type Options = { editOf?: string; json?: boolean };

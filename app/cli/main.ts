@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** The `lanekeeper` command. Data goes to stdout, everything else to stderr; exit 0 good, 1 found wrong, 2 bad usage. */
 import { Command, CommanderError } from 'commander';
-import { noteKey } from '../broker/note/index.ts';
-import { type LocalConfig, readLocalConfig } from '../config.ts';
+import { noteKeys } from '../broker/note/index.ts';
+import { readLocalConfig } from '../config.ts';
 import { criteriaCommand } from './criteria.ts';
 import { explainCommand } from './explain.ts';
 import { noteCommand } from './note.ts';
@@ -14,7 +14,7 @@ const commands = [
   explainCommand(),
   patchCommand(),
   criteriaCommand(),
-  noteCommand({ loadKeys: async () => noteKeys(readLocalConfig()) }),
+  noteCommand({ loadKeys: async () => noteKeys(readLocalConfig().noteKeys) }),
 ];
 
 const program = new Command('lanekeeper').description(
@@ -22,10 +22,6 @@ const program = new Command('lanekeeper').description(
 );
 for (const command of commands) program.addCommand(command);
 for (const command of [program, ...commands]) command.exitOverride().showHelpAfterError();
-
-function noteKeys({ noteKey: source }: LocalConfig) {
-  return source === null ? [] : [noteKey(source)];
-}
 
 try {
   await program.parseAsync();

@@ -1,7 +1,7 @@
 /** `lanekeeper note`: read an agent note back from a file, and say whether its signature holds. */
 import { createReadStream } from 'node:fs';
 import { Command } from 'commander';
-import type { Note } from '../../lanes/records/notes.ts';
+import type { Note } from '../../lanes/index.ts';
 import { type NoteKey, type NoteReading, readNote, unreadableNoteTexts } from '../broker/note/index.ts';
 import { plainLine } from '../broker/note/text.ts';
 

@@ -1,5 +1,5 @@
 /** The store as a command sees it: the Redis of a running `start`, or the one that LANES_REDIS_URL names. */
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
   checkRedis,
@@ -10,16 +10,18 @@ import {
   intakeNamespace,
   LaneError,
   makeCaller,
+  makeRegistry,
+  type Namespace,
   openRedis,
   type Task,
 } from '../../lanes/index.ts';
-import { loadOperatorFile } from '../config/operator-file.ts';
 import { type LocalConfig, readLocalConfig } from '../config.ts';
 import type { IssueAddress } from './issue-address.ts';
 
 export interface OpenStore {
-  readonly engine: Engine;
   readonly config: LocalConfig;
+  /** An engine that knows the App's own namespaces and these. Reading needs no operator's file. */
+  engine(namespaces: readonly Namespace[]): Engine;
 }
 
 /**
@@ -30,16 +32,17 @@ export async function withStore<T>(use: (store: OpenStore) => Promise<T>): Promi
   const config = readLocalConfig();
   const url = config.redisUrl ?? embeddedUrl(config.dataDir);
   await checkRedis(url);
-  const { registry } = loadOperatorFile(config.operatorFile, config.workerName);
-  const engine = createEngine({
-    connect: () => openRedis(url),
-    registry,
-    id: () => randomBytes(16).toString('hex'),
-  });
+  const engines: Engine[] = [];
+  const engine = (namespaces: readonly Namespace[]): Engine => {
+    const registry = makeRegistry(namespaces);
+    const made = createEngine({ connect: () => openRedis(url), registry, id: randomUUID });
+    engines.push(made);
+    return made;
+  };
   try {
-    return await use({ engine, config });
+    return await use({ config, engine });
   } finally {
-    await engine.close();
+    await Promise.all(engines.map((one) => one.close()));
   }
 }
 
@@ -59,7 +62,7 @@ function embeddedUrl(dataDir: string): string {
 export async function findIssue({ engine }: OpenStore, address: IssueAddress): Promise<IssueRecord> {
   const { number, repository } = address;
   const caller = makeCaller('cli', [intakeNamespace]);
-  const found = await engine.issues.find(caller, number, repository);
+  const found = await engine([]).issues.find(caller, number, repository);
   const [record, ...others] = found;
   if (record === undefined) {
     throw new LaneError('unknown_issue', `nothing is known of ${repository ?? ''}#${number}`);
@@ -74,5 +77,6 @@ export async function findIssue({ engine }: OpenStore, address: IssueAddress): P
 /** The task that the issue is, or was last, bound to. */
 export async function latestTask({ engine }: OpenStore, { latest }: IssueRecord): Promise<Task | null> {
   if (latest === undefined) return null;
-  return engine.get(makeCaller('cli', [latest.namespace]), latest.namespace, latest.task);
+  const { namespace, task } = latest;
+  return engine([namespace]).get(makeCaller('cli', [namespace]), namespace, task);
 }

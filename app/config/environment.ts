@@ -39,7 +39,11 @@ export const environmentSchema = z.object({
     .regex(/^[\w.:@-]{1,100}$/, 'must be 1 to 100 letters, digits, or any of _ . : @ -')
     .default(() => hostname()),
   LANES_PUBLIC_URL: webUrl.optional(),
-  LANES_NOTE_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
+  LANES_NOTE_KEY: z
+    .string()
+    .transform((text) => text.split(',').map((key) => key.trim()))
+    .refine((keys) => keys.every((key) => key.length >= 16), 'must have at least 16 characters in each key')
+    .optional(),
   HOST: z
     .string()
     .regex(/^[\w.:[\]-]+$/, 'must be an address or a host name')

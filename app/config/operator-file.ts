@@ -1,10 +1,18 @@
 /** The operator's file `lanekeeper.yml`: which lanes there are, where they may be used, and who may work in them. */
 import { readFileSync } from 'node:fs';
-import { isLaneError } from '../../lanes/errors.ts';
-import { grantedNamespaces, makeRegistry, type Namespace, type Registry } from '../../lanes/namespaces.ts';
-import { namespaceSchema } from '../../lanes/records/common.ts';
-import { type Lane, type OperatorFile, operatorFileSchema } from '../../lanes/records/config.ts';
-import { fillLane, sameLabel } from '../../lanes/rules/lanes.ts';
+import {
+  fillLane,
+  grantedNamespaces,
+  isLaneError,
+  type Lane,
+  makeRegistry,
+  type Namespace,
+  namespaceSchema,
+  type OperatorFile,
+  operatorFileSchema,
+  type Registry,
+  sameLabel,
+} from '../../lanes/index.ts';
 import { ConfigError, type Problem } from './problems.ts';
 import { readYaml } from './yaml.ts';
 

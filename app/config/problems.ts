@@ -1,5 +1,5 @@
 /** What is wrong with a configuration, said so that a person can mend it: one line for each problem. */
-import { LaneError } from '../../lanes/errors.ts';
+import { LaneError } from '../../lanes/index.ts';
 
 /** A problem in a text, with the place where it lies. Lines and columns count from 1. */
 export interface Problem {

@@ -1,6 +1,5 @@
 /** The repository's file `.github/lanes.yml`, as it was read from the default branch. */
-import { type RepositoryFile, repositoryFileSchema } from '../../lanes/records/config.ts';
-import { sameLabel } from '../../lanes/rules/lanes.ts';
+import { type RepositoryFile, repositoryFileSchema, sameLabel } from '../../lanes/index.ts';
 import type { Problem } from './problems.ts';
 import { readYaml } from './yaml.ts';
 

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Delivery } from '../../lanes/records/issues.ts';
+import type { Delivery } from '../../lanes/index.ts';
 import { makeChains, makeSlots } from './order.ts';
 
 const issuesAtOnce = 8;

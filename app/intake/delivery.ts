@@ -1,7 +1,7 @@
 /** From a request to a delivery: what its headers and its signature must be. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhooks } from '@octokit/webhooks';
-import type { Delivery } from '../../lanes/records/issues.ts';
+import type { Delivery } from '../../lanes/index.ts';
 import { maxBodyBytes } from './body.ts';
 
 /** Why a request is not taken, for the one who sent it. */

@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import type { Delivery } from '../../lanes/records/issues.ts';
+import type { Delivery } from '../../lanes/index.ts';
 import { makeByteBudget, readBody, type Share } from './body.ts';
 import {
   makeDelivery,

@@ -17,11 +17,14 @@ export const noteEffectSchema = z.strictObject({
   atMs: atMsSchema,
 });
 
-/** Take a fresh look at issue and task; where the gate still closes: complete note, close, read again. */
+/**
+ * Take a fresh look at issue and task; where the gate still closes: complete note, close, read again. What is looked at
+ * is the task as it is by then, so only its id is kept.
+ */
 export const closeEffectSchema = z.strictObject({
   kind: z.literal('close'),
   sequence: z.int().positive(),
-  task: taskSchema,
+  task: taskSchema.pick({ id: true, issue: true }),
   atMs: atMsSchema,
 });
 

@@ -145,7 +145,7 @@ export async function startWorld(): Promise<World> {
   const sleep = async (ms: number): Promise<void> => clock.pass(ms);
   const labels = makeLabelKeeper({ desk, sleep });
   const key = noteKey({ privateKeyPem: github.privateKey });
-  const notes = makeNoteText({ key, olderKeys: [], secrets: [] });
+  const notes = makeNoteText({ keys: [key], secrets: [] });
   const freshBroker = (): Broker => createBroker({ desk, engine, namespaces, notes, sleep });
   const broker = freshBroker();
   const failures: unknown[] = [];

@@ -67,4 +67,4 @@ export function result(
   return { kind: 'result', outcome: 'done', summary: 's', dispositions, proposals: [], notices: [], ...more };
 }
 
-export const crash: RunEnd = { kind: 'died', death: { kind: 'exit', code: 7 }, tail: '' };
+export const crash = { kind: 'died', death: { kind: 'exit', code: 7 }, tail: '' } as const satisfies RunEnd;

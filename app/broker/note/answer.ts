@@ -1,9 +1,15 @@
 /** Short answers to commands: what each one changed, or why not. Comments for people, without a machine block. */
-import type { Disposition } from '../../../lanes/records/dispositions.ts';
-import { liveStates, type Task } from '../../../lanes/records/tasks.ts';
-import type { CommandAnswer, ParsedCommand } from '../../../lanes/rules/commands/index.ts';
-import type { OpenCriterion } from '../../../lanes/rules/gate.ts';
-import { type Verb, verbHelp, verbs } from '../../../lanes/rules/help.ts';
+import {
+  type CommandAnswer,
+  type Disposition,
+  liveStates,
+  type OpenCriterion,
+  type ParsedCommand,
+  type Task,
+  type Verb,
+  verbHelp,
+  verbs,
+} from '../../../lanes/index.ts';
 import { cut } from './cut.ts';
 import { renderTemplate } from './liquid.ts';
 import { redactAll } from './redact.ts';

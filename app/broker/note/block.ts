@@ -4,7 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { type Note, noteSchema } from '../../../lanes/records/notes.ts';
+import { type Note, noteSchema } from '../../../lanes/index.ts';
 import type { NoteKey } from './key.ts';
 
 /** Why a text is not a note that we can trust. */

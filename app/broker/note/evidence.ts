@@ -1,7 +1,5 @@
 /** Evidence in two lists: what the host verified, and what was only asserted. */
-import type { WeighedEvidence } from '../../../lanes/records/dispositions.ts';
-import type { Task } from '../../../lanes/records/tasks.ts';
-import { dispositionOf } from '../../../lanes/rules/gate.ts';
+import { dispositionOf, type Task, type WeighedEvidence } from '../../../lanes/index.ts';
 import type { Limits } from './limits.ts';
 import { cell, codeSpan } from './text.ts';
 

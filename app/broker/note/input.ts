@@ -1,7 +1,5 @@
 /** What a note is rendered from. */
-import type { Actor } from '../../../lanes/records/common.ts';
-import type { ParkReason, Task } from '../../../lanes/records/tasks.ts';
-import type { OpenCriterion } from '../../../lanes/rules/gate.ts';
+import type { Actor, OpenCriterion, ParkReason, Task } from '../../../lanes/index.ts';
 
 interface NoteFacts {
   /** The task as it was at the transition. */

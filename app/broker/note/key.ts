@@ -1,6 +1,6 @@
 /** The key that signs the machine block of notes. */
 import { createPrivateKey, hkdfSync } from 'node:crypto';
-import { LaneError } from '../../../lanes/errors.ts';
+import { LaneError } from '../../../lanes/index.ts';
 
 /** A signing key: HMAC-SHA256. Keep it out of logs and notes. */
 export type NoteKey = Uint8Array;
@@ -26,6 +26,24 @@ export function noteKey(source: { explicit?: string | undefined; privateKeyPem: 
     return new TextEncoder().encode(source.explicit);
   }
   return new Uint8Array(hkdfSync('sha256', privateKeyBytes(source.privateKeyPem), salt, info, 32));
+}
+
+/** Where the keys of this installation come from. */
+export interface NoteKeySources {
+  /** Explicit keys, the newest first; none where the private key's own is used. */
+  readonly explicit: readonly string[];
+  /** PEM; null where it is not known. */
+  readonly privateKey: string | null;
+}
+
+/**
+ * All keys that count, the one that signs first: the explicit ones, then the one that is derived from the private key,
+ * which signed what was written before there was an explicit one.
+ * @throws LaneError `invalid_config`, as `noteKey`
+ */
+export function noteKeys({ explicit, privateKey }: NoteKeySources): NoteKey[] {
+  const keys = explicit.map((text) => noteKey({ explicit: text, privateKeyPem: '' }));
+  return privateKey === null ? keys : [...keys, noteKey({ privateKeyPem: privateKey })];
 }
 
 function privateKeyBytes(pem: string): Uint8Array {

@@ -1,7 +1,11 @@
 /** From a task to the machine block: what is kept, shortened by rule until it fits. */
-import { LaneError } from '../../../lanes/errors.ts';
-import type { Disposition, WeighedEvidence } from '../../../lanes/records/dispositions.ts';
-import type { Note, NoteDisposition } from '../../../lanes/records/notes.ts';
+import {
+  type Disposition,
+  LaneError,
+  type Note,
+  type NoteDisposition,
+  type WeighedEvidence,
+} from '../../../lanes/index.ts';
 import { encodeBlock } from './block.ts';
 import { cut } from './cut.ts';
 import type { NoteInput } from './input.ts';

@@ -1,5 +1,5 @@
 /** The agent's proposals: verdicts that only a person may set, each with the command that accepts it. */
-import type { Disposition } from '../../../lanes/records/dispositions.ts';
+import type { Disposition } from '../../../lanes/index.ts';
 import type { Limits } from './limits.ts';
 import { cell } from './text.ts';
 import { idWords, verdictWords } from './words.ts';

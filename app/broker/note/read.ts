@@ -1,5 +1,5 @@
 /** Reading a note back: is it one of ours, whole, and about this issue? */
-import type { Note } from '../../../lanes/records/notes.ts';
+import type { Note } from '../../../lanes/index.ts';
 import { openBlock, type UnreadableNote } from './block.ts';
 import type { NoteKey } from './key.ts';
 

@@ -1,8 +1,11 @@
 /** The table of criteria: one row each, in the order of the issue, with the verdict in words. */
-import type { Criterion } from '../../../lanes/records/criteria.ts';
-import type { Disposition } from '../../../lanes/records/dispositions.ts';
-import type { Task } from '../../../lanes/records/tasks.ts';
-import { dispositionOf, type OpenCriterion } from '../../../lanes/rules/gate.ts';
+import {
+  type Criterion,
+  type Disposition,
+  dispositionOf,
+  type OpenCriterion,
+  type Task,
+} from '../../../lanes/index.ts';
 import type { Limits } from './limits.ts';
 import { cell } from './text.ts';
 import { byWords, kindWords, verdictWords } from './words.ts';

@@ -1,6 +1,6 @@
 /** The published JSON Schema of the machine block, for those who read notes with other tools. */
 import { z } from 'zod';
-import { noteSchema } from '../../../lanes/records/notes.ts';
+import { noteSchema } from '../../../lanes/index.ts';
 
 /** The text of `docs/schemas/note.v1.json`. */
 export function noteSchemaText(): string {

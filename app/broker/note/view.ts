@@ -1,6 +1,5 @@
 /** What the templates are given: every text is already safe to put into Markdown. */
-import type { Task } from '../../../lanes/records/tasks.ts';
-import { dispositionOf } from '../../../lanes/rules/gate.ts';
+import { dispositionOf, type Task } from '../../../lanes/index.ts';
 import { evidenceLists } from './evidence.ts';
 import type { NoteInput } from './input.ts';
 import type { Limits } from './limits.ts';

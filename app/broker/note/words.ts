@@ -1,5 +1,5 @@
 /** Words for people. */
-import type { Disposition, DispositionKind } from '../../../lanes/records/dispositions.ts';
+import type { Disposition, DispositionKind } from '../../../lanes/index.ts';
 import { cell } from './text.ts';
 
 export const kindWords: Record<DispositionKind, string> = {

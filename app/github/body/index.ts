@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type CriteriaReading, checkBounds, readCriteria } from '../../../lanes/rules/criteria/index.ts';
+import { type CriteriaReading, checkBounds, readCriteria } from '../../../lanes/index.ts';
 import { sibling } from '../../sibling.ts';
 import type { BodyAnswer, BodyRequest } from './messages.ts';
 

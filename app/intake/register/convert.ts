@@ -1,7 +1,7 @@
 /** The last step of GitHub's manifest flow: a code, good once and for an hour, becomes the App's credentials. */
 import { Octokit } from '@octokit/rest';
 import { z } from 'zod';
-import { LaneError } from '../../../lanes/errors.ts';
+import { LaneError } from '../../../lanes/index.ts';
 import { type AppCredentials, readPrivateKey, secretProblem } from '../../config/credentials.ts';
 
 const convertWithinMs = 20_000;

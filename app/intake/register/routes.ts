@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
-import { isLaneError } from '../../../lanes/errors.ts';
+import { isLaneError } from '../../../lanes/index.ts';
 import type { AppCredentials } from '../../config/credentials.ts';
 import { convertCode } from './convert.ts';
 import { makeManifest, readAppFile } from './manifest.ts';

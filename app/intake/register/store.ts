@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LaneError } from '../../../lanes/errors.ts';
+import { LaneError } from '../../../lanes/index.ts';
 import { type AppCredentials, credentialsFile } from '../../config/credentials.ts';
 
 /**

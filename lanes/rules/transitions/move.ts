@@ -90,7 +90,11 @@ export function toParked(
 export function toClosing(from: Task, act: Act, event: Move['event']): Move {
   const sequence = from.noteSequence + 1;
   const task = moveTo('closing', from, act.nowMs, { noteSequence: sequence });
-  return { task, effects: [{ kind: 'close', sequence, task, atMs: act.nowMs }], event };
+  return {
+    task,
+    effects: [{ kind: 'close', sequence, task: { id: task.id, issue: task.issue }, atMs: act.nowMs }],
+    event,
+  };
 }
 
 /** The history with one more line, bounded. */

@@ -39,7 +39,7 @@ describe('the environment of start', () => {
       workerName: hostname(),
       publicUrl: null,
       webhookProxyUrl: null,
-      noteKey: null,
+      noteKeys: [],
       host: '127.0.0.1',
       port: 3000,
       logLevel: 'info',

@@ -147,7 +147,9 @@ test('a stop before the answer: told again, the answer still says what was done'
     payload: JSON.parse(told?.payload ?? '{}'),
   } as never);
   await world.settle();
-  expect(await answers(number)).toEqual([expect.stringMatching(/cancelled/i)]);
+  const said = await answers(number);
+  expect(said).toEqual([expect.stringMatching(/cancelled/i)]);
+  expect(said[0]).not.toContain('nothing to command');
 });
 
 test('moving a criterion needs an open issue', async () => {

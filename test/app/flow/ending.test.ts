@@ -129,6 +129,24 @@ test('a redelivered close of an issue that was reopened reopens nothing again', 
   expect((await world.task(number))?.state).toBe('parked');
 });
 
+test('a stop before the reopening was ordered: told again, the same close is undone', async () => {
+  const { number } = await issueIn('parked', world.as.sven);
+  vi.spyOn(world.engine.loose, 'add').mockRejectedValueOnce(new Error('killed'));
+  await world.as.sven.issues.update({ ...at(world, number), state: 'closed' });
+  await world.settle();
+  expect((await issueOf(number)).state).toBe('closed');
+  const told = world.github.deliveries().findLast((one) => one.action === 'closed');
+  await world.probot.receive({
+    id: told?.guid ?? '',
+    name: 'issues',
+    payload: JSON.parse(told?.payload ?? '{}'),
+  } as never);
+  await world.settle();
+  expect((await issueOf(number)).state).toBe('open');
+  expect((await world.task(number))?.state).toBe('parked');
+  world.failures.length = 0;
+});
+
 test('a lost answer while reopening does not make a second comment', async () => {
   const { number } = await issueIn('queued', world.as.sven);
   world.github.fault({ method: 'POST', path: /\/comments$/, kind: '502_after_write' });

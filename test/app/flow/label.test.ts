@@ -69,6 +69,16 @@ test('five labels in a row are each handled, and one lane waits for the other', 
   expect((await world.record(number))?.waiting).toEqual([]);
 });
 
+test('taking off the label of a lane that waits leaves the other lane at work', async () => {
+  const number = await openIssue(world, { labels: ['lane:triage', 'lane:docs'] });
+  await world.settle();
+  expect((await world.record(number))?.waiting).toEqual(['docs']);
+  await world.as.maria.issues.removeLabel({ ...at(world, number), name: 'lane:docs' });
+  await world.settle();
+  expect((await liveOn(number)).map((task) => task.lane)).toEqual(['triage']);
+  expect((await world.record(number))?.waiting).toEqual([]);
+});
+
 test('a label that a template set for a stranger is refused, visibly and with the reason', async () => {
   const person = world.github.people.stranger;
   const number = await world.github.controls.openFromTemplate(world.repo, person, {

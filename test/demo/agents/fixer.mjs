@@ -61,5 +61,6 @@ const dispositions = task.criteria.map(({ id, text }) => {
   return { criterion: id, disposition: 'met', reason: `Changed ${skill.path}.`, evidence };
 });
 
-const summary = `Looked at ${dispositions.length} criteria and worked in the files that they name.`;
+const count = dispositions.length === 1 ? '1 criterion' : `${dispositions.length} criteria`;
+const summary = `Looked at ${count} and worked in the files that they are about.`;
 writeFileSync(LANES_RESULT_FILE, JSON.stringify({ outcome: 'done', summary, dispositions }));

@@ -74,6 +74,11 @@ describe('a running task', () => {
     expect(effects).toHaveLength(1);
   });
 
+  it('whose last run died says what its program printed last', () => {
+    const { task } = moved(afterRun({ ...running, runsUsed: 3 }, { ...crash, tail: 'no such file\n' }, act));
+    expect(task.detail).toMatch(/^The last of 3 runs ended: .+\n\nno such file$/);
+  });
+
   it('whose lease ended is treated as a death', () => {
     expect(moved(expired(running, act)).task).toMatchObject({
       state: 'queued',
@@ -87,10 +92,14 @@ describe('a running task', () => {
     expect(task).toMatchObject({ state: 'queued', notBeforeMs: act.nowMs, runsUsed: 0, run: 1, fence: 1 });
   });
 
+  it('that is handed back for a while waits for so long', () => {
+    expect(moved(handedBack(running, 'outage', 60_000, act)).task.notBeforeMs).toBe(act.nowMs + 60_000);
+  });
+
   it('goes to closing when the gate would close', () => {
     expect(closing).toMatchObject({ state: 'closing', noteSequence: 1 });
     const { effects } = moved(afterRun(running, result([met('c1')]), act));
-    expect(effects).toMatchObject([{ kind: 'close', sequence: 1, task: { state: 'closing' } }]);
+    expect(effects).toMatchObject([{ kind: 'close', sequence: 1, task: { id: running.id } }]);
   });
 
   it.each([

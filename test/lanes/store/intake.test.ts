@@ -150,6 +150,11 @@ describe('issue records', () => {
     await engine.issues.update(app, issue, (record) => ({ ...record, pointer }));
     await engine.issues.update(app, { ...issue, number: 4 }, (record) => ({ ...record, minted: 1 }));
     expect(await engine.issues.live(app)).toMatchObject([{ pointer: { id: pointer.id } }]);
+    const name = issue.repository.toUpperCase();
+    expect(await engine.issues.find(app, 3, name)).toMatchObject([{ issue: { number: 3 } }]);
+    expect(await engine.issues.find(app, 3)).toHaveLength(1);
+    expect(await engine.issues.find(app, 3, 'some/other')).toEqual([]);
+    expect(await engine.issues.find(app, 99)).toEqual([]);
     await engine.issues.update(app, issue, ({ pointer: _gone, ...rest }) => rest);
     expect(await engine.issues.live(app)).toEqual([]);
   });

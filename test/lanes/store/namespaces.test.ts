@@ -64,6 +64,7 @@ const fleetVerbs: Record<string, (e: Engine) => Promise<unknown>> = {
   'intents.put': (e) => e.intents.put(stranger, 'k', 1),
   'issues.get': (e) => e.issues.get(stranger, 1, 1),
   'issues.update': (e) => e.issues.update(stranger, ref, (record) => record),
+  'issues.find': (e) => e.issues.find(stranger, 1),
   'issues.live': (e) => e.issues.live(stranger),
   'deliveries.record': (e) => e.deliveries.record(stranger, delivery),
   'deliveries.take': (e) => e.deliveries.take(stranger, { count: 1, blockMs: 1 }),

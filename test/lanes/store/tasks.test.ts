@@ -145,7 +145,7 @@ describe('a lease', () => {
     expect(await engine.record(worker, lease, task, end)).toMatchObject({ state: 'closing' });
     expect(await events()).toEqual(['admitted', 'claimed', 'began', 'result']);
     const effects = await engine.effects.read(app, lane, '0', { count: 10 });
-    expect(effects).toMatchObject([{ effect: { kind: 'close', sequence: 1, task: { state: 'closing' } } }]);
+    expect(effects).toMatchObject([{ effect: { kind: 'close', sequence: 1, task: { id: task.id } } }]);
   });
 
   it.each([

@@ -318,11 +318,11 @@ describe('a run that cannot be', () => {
     expect(copiesOf(setting)).toEqual([]);
   });
 
-  test('dies where the App cannot be asked', async () => {
+  test('stops without an end of its own where the App cannot be asked', async () => {
     const setting = await makeSetting();
     setting.host.allowed = () => Promise.reject(new LaneError('github_failed'));
     const outcome = await run(setting.deps, setting.order({ lane }));
-    expect(outcome).toMatchObject({ kind: 'died', death: { kind: 'failed', code: 'github_failed' } });
+    expect(outcome).toEqual({ kind: 'stopped', why: 'app_unreachable' });
   });
 
   test('is unable where the repository has no commit', async () => {

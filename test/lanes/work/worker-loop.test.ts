@@ -119,6 +119,18 @@ describe("the worker's loop", () => {
     expect(orders).toMatchObject([{ lane: { name: 'triage' }, lease: { run: 1, worker: 'worker-a' } }]);
   });
 
+  test('gives a task back for a while where the App cannot be asked, without counting the run', async () => {
+    await makeEngine().admit(app, admission('task0000001'));
+    await start(async () => ({ kind: 'stopped', why: 'app_unreachable' }));
+    const detail = 'GitHub could not be asked';
+    await expect
+      .poll(async () => (await engine.get(app, namespace, 'task0000001'))?.history, { timeout: 20_000 })
+      .toMatchObject([{ outcome: 'handed_back', detail }]);
+    const task = await engine.get(app, namespace, 'task0000001');
+    expect(task).toMatchObject({ state: 'queued', runsUsed: 0, run: 1 });
+    expect((task?.notBeforeMs ?? 0) - (task?.changedAtMs ?? 0)).toBe(60_000);
+  });
+
   test('keeps a lease for as long as the run takes', async () => {
     await makeEngine({ leaseTtlMs: 400, renewEveryMs: 100 }).admit(app, admission('task0000001'));
     const ended = gate();
