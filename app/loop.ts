@@ -7,7 +7,10 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/** `everyMs` is from the end of a round to the next; a function is asked after each round. A round that fails is told to `onError` and comes again. */
+/**
+ * `everyMs` is from the end of a round to the next; a function is asked after each round. A round that fails is told to
+ * `onError` and comes again.
+ */
 export function makeLoop(
   round: () => Promise<unknown>,
   everyMs: number | (() => number),

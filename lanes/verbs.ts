@@ -100,6 +100,13 @@ export interface Engine extends TaskVerbs {
     get(caller: Caller, key: string): Promise<unknown>;
     put(caller: Caller, key: string, value: unknown): Promise<void>;
   };
+  /** The one drainer of `broker:github`. */
+  readonly drainer: {
+    /** Takes the place for `ttlMs`, or keeps it, unless another holder has it; answers whether it is the holder's. */
+    take(caller: Caller, holder: string, ttlMs: number): Promise<boolean>;
+    /** Frees the place if it is the holder's. */
+    leave(caller: Caller, holder: string): Promise<void>;
+  };
   /** What the App keeps of an issue, in `broker:intake`. */
   readonly issues: {
     get(caller: Caller, repositoryId: number, number: number): Promise<IssueRecord | null>;
