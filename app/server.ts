@@ -161,7 +161,7 @@ function makeLoops({ config, credentials, operator }: ServerDeps, engine: Engine
   const labels = makeLabelKeeper({ desk, sleep: pause });
   return {
     labels,
-    broker: createBroker({ desk, engine, namespaces, notes, sleep: pause }),
+    broker: createBroker({ desk, engine, namespaces, notes, holder: newId(), sleep: pause }),
     keeper: makeKeeper({ desk, engine, namespaces }),
     scan: makeScan({ desk, labels }),
   };

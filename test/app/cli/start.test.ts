@@ -64,7 +64,11 @@ describe('start ends with 2 and one clear line', () => {
       /Redis did not answer/,
     ],
     ['with a file that is no YAML', { ...good, LANES_CONFIG: file('a.yml', 'lanes: [') }, /a\.yml:1:\d+: /],
-    ['with a misspelt field', { ...good, LANES_CONFIG: file('b.yml', 'lanes: {}\nrepo: []\n') }, /b\.yml:2:1: /],
+    [
+      'with a misspelt field',
+      { ...good, LANES_CONFIG: file('b.yml', 'lanes: {}\nrepo: []\n') },
+      /b\.yml:2:1: /,
+    ],
     ['where GitHub does not know the App', good, /does not accept APP_ID and the private key/],
   ])('%s', async (_name, env, expected) => {
     const { code, stdout, lines } = await start(env);
