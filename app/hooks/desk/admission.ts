@@ -41,6 +41,8 @@ export interface LabelSet {
   readonly cause: Cause;
   readonly pullRequest: boolean;
   readonly archived: boolean;
+  /** The title when the label was set, where the event told it. */
+  readonly title?: string | undefined;
   /** The hash of the body when the label was set, where the event told it. */
   readonly bodyHash?: string | undefined;
 }
@@ -165,7 +167,7 @@ function newTask(looked: Looked, lane: Lane, id: string, decision: Intake, recor
     namespace: lane.namespace,
     lane: lane.name,
     issue: set.ref,
-    title: issue.title,
+    title: set.title ?? issue.title,
     approvedBy,
     approvedBodyHash: set.bodyHash ?? issue.bodyHash,
     criteria,
