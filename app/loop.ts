@@ -7,10 +7,13 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/** `everyMs` is from the end of a round to the next. A round that fails is told to `onError` and comes again. */
+/**
+ * `everyMs` is from the end of a round to the next; a function is asked after each round. A round that fails is told to
+ * `onError` and comes again.
+ */
 export function makeLoop(
   round: () => Promise<unknown>,
-  everyMs: number,
+  everyMs: number | (() => number),
   onError: (error: unknown) => void,
 ): Loop {
   let running: Promise<void> | undefined;
@@ -20,7 +23,7 @@ export function makeLoop(
 
   const pause = (): Promise<void> =>
     new Promise((resolve) => {
-      const timer = setTimeout(resolve, everyMs);
+      const timer = setTimeout(resolve, typeof everyMs === 'number' ? everyMs : everyMs());
       wake = () => {
         clearTimeout(timer);
         resolve();

@@ -18,6 +18,7 @@ import { repair, rewake } from './repair.ts';
 import { makeSpace, type Space } from './space.ts';
 import { toLaneError } from './store/answers.ts';
 import { makeDeliveries } from './store/deliveries.ts';
+import { makeDrainer } from './store/drainer.ts';
 import { makeIntents, makeLooseEffects, makeTaskEffects } from './store/effects.ts';
 import { makeIssues } from './store/issues.ts';
 import { makeTaskVerbs } from './task-verbs.ts';
@@ -110,7 +111,9 @@ async function wakeLater(space: Space, id: string, used: string): Promise<void> 
   if (task.notBeforeMs > (await space.tasks.now())) await rewake(space, task);
 }
 
-function makeStreamVerbs({ spaceFor }: Doors): Pick<Engine, 'effects' | 'loose' | 'intents' | 'ledger'> {
+function makeStreamVerbs({
+  spaceFor,
+}: Doors): Pick<Engine, 'effects' | 'loose' | 'intents' | 'drainer' | 'ledger'> {
   const effectsOf = (caller: Caller, ns: Namespace): ReturnType<typeof makeTaskEffects> => {
     const { redis, blocking } = spaceFor(caller, ns);
     return makeTaskEffects(redis, blocking, ns);
@@ -121,6 +124,8 @@ function makeStreamVerbs({ spaceFor }: Doors): Pick<Engine, 'effects' | 'loose' 
   };
   const intentsOf = (caller: Caller): ReturnType<typeof makeIntents> =>
     makeIntents(spaceFor(caller, githubNamespace).redis, githubNamespace);
+  const drainerOf = (caller: Caller): ReturnType<typeof makeDrainer> =>
+    makeDrainer(spaceFor(caller, githubNamespace).redis, githubNamespace);
   return {
     effects: {
       read: async (caller, ns, afterId, read) => effectsOf(caller, ns).read(afterId, read),
@@ -134,6 +139,10 @@ function makeStreamVerbs({ spaceFor }: Doors): Pick<Engine, 'effects' | 'loose' 
     intents: {
       get: async (caller, key) => intentsOf(caller).get(key),
       put: async (caller, key, value) => intentsOf(caller).put(key, value),
+    },
+    drainer: {
+      take: async (caller, holder, ttlMs) => drainerOf(caller).take(holder, ttlMs),
+      leave: async (caller, holder) => drainerOf(caller).leave(holder),
     },
     ledger: {
       read: async (caller, ns, afterId, count) => spaceFor(caller, ns).ledger.read(afterId, count),

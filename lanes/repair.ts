@@ -24,7 +24,9 @@ export async function repair(space: Space, by: string): Promise<Repaired> {
     }
   await space.listing.forget(keptEnded);
   await space.ledger.trim(keptEvents);
-  return { expired: moved, woken };
+  const end = await space.listing.firstLeaseEnd();
+  const nextEndInMs = end === undefined ? undefined : Math.max(end - (await space.tasks.now()), 0);
+  return { expired: moved, woken, nextEndInMs };
 }
 
 /** Another wake-up for a queued task; null where it changed meanwhile, or needs none. */

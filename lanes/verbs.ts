@@ -69,6 +69,8 @@ export interface Repaired {
   readonly expired: Task[];
   /** Queued tasks that had no wake-up and got one. */
   readonly woken: Task[];
+  /** In how many ms the first lease of those that run now ends; undefined where none runs. */
+  readonly nextEndInMs: number | undefined;
 }
 
 export interface Engine extends TaskVerbs {
@@ -97,6 +99,13 @@ export interface Engine extends TaskVerbs {
   readonly intents: {
     get(caller: Caller, key: string): Promise<unknown>;
     put(caller: Caller, key: string, value: unknown): Promise<void>;
+  };
+  /** The one drainer of `broker:github`. */
+  readonly drainer: {
+    /** Takes the place for `ttlMs`, or keeps it, unless another holder has it; answers whether it is the holder's. */
+    take(caller: Caller, holder: string, ttlMs: number): Promise<boolean>;
+    /** Frees the place if it is the holder's. */
+    leave(caller: Caller, holder: string): Promise<void>;
   };
   /** What the App keeps of an issue, in `broker:intake`. */
   readonly issues: {

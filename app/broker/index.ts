@@ -3,14 +3,17 @@
  * each task, paced for each installation. What fails in doubt or for a limit stays and is tried again; nothing is
  * dropped that GitHub might still take.
  */
+
+import { githubNamespace } from '../../lanes/index.ts';
 import { type Loop, makeLoop } from '../loop.ts';
 import { makeCloser } from './close.ts';
 import { type Job, waitingJobs } from './jobs.ts';
 import { makeLooseDelivery } from './loose.ts';
-import { makePace } from './pace.ts';
+import { makePace, type Pace } from './pace.ts';
 import type { BrokerDeps } from './port.ts';
 import { makePoster } from './post.ts';
 import { makeRunner } from './runner.ts';
+import { makeSeat, type Seat } from './seat.ts';
 
 export interface Broker extends Loop {
   /** One pass over all that waits; answers how many effects were delivered or given up. */
@@ -32,9 +35,24 @@ function byInstallation(jobs: readonly Job[]): Map<number, Job[]> {
   return grouped;
 }
 
+/** The pace of a broker that writes only from its seat, also where it waited long for its turn. */
+function seated(pace: Pace, seat: Seat): Pace {
+  return {
+    ...pace,
+    async turn(installation) {
+      await pace.turn(installation);
+      seat.demand();
+    },
+  };
+}
+
 export function createBroker(deps: BrokerDeps): Broker {
-  const { desk } = deps;
-  const pace = makePace({ now: desk.now, sleep: deps.sleep });
+  const { desk, engine, holder } = deps;
+  const seat = makeSeat({
+    take: (ttlMs) => engine.drainer.take(desk.caller(githubNamespace), holder, ttlMs),
+    leave: () => engine.drainer.leave(desk.caller(githubNamespace), holder),
+  });
+  const pace = seated(makePace({ now: desk.now, sleep: deps.sleep }), seat);
   const poster = makePoster(deps, pace);
   const closer = makeCloser(deps, poster, pace);
   const loose = makeLooseDelivery(deps, poster, pace);
@@ -42,6 +60,8 @@ export function createBroker(deps: BrokerDeps): Broker {
 
   let waiting = 0;
   const runOnce = async (): Promise<number> => {
+    waiting = 0;
+    if (!(await seat.take())) return 0;
     await poster.sweepTwins();
     const jobs = await waitingJobs(deps, { poster, closer, loose });
     waiting = jobs.length;
@@ -54,5 +74,10 @@ export function createBroker(deps: BrokerDeps): Broker {
     if (done === 0 && waiting > 0) await deps.sleep(stuckMs);
   };
   const onError = (error: unknown): void => desk.log('error', 'the broker failed', { error: String(error) });
-  return { runOnce, ...makeLoop(round, idleMs, onError) };
+  const loop = makeLoop(round, idleMs, onError);
+  const stop = async (): Promise<void> => {
+    await loop.stop();
+    await seat.leave();
+  };
+  return { runOnce, ...loop, stop };
 }

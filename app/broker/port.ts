@@ -4,7 +4,7 @@ import type { Desk } from '../hooks/desk/port.ts';
 import type { NoteInput } from './note/index.ts';
 
 /** The verbs of the engine that only the broker uses. */
-export interface BrokerEngine extends Pick<Engine, 'effects' | 'intents' | 'settle'> {
+export interface BrokerEngine extends Pick<Engine, 'effects' | 'intents' | 'drainer' | 'settle'> {
   readonly loose: Pick<Engine['loose'], 'read' | 'ack'>;
 }
 
@@ -21,6 +21,8 @@ export interface BrokerDeps {
   /** The namespaces whose tasks' effects are delivered. */
   readonly namespaces: readonly Namespace[];
   readonly notes: NoteText;
+  /** Names this process, in the broker's seat. */
+  readonly holder: string;
   /** Waits; ends early when the signal aborts. */
   readonly sleep: (ms: number) => Promise<void>;
 }

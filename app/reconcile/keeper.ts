@@ -1,6 +1,6 @@
 /**
- * The keeper: at start and every 30 s it ends leases that ran out and gives queued tasks their wake-ups, finishes
- * admissions that stopped half-way, and frees issues whose task has ended.
+ * The keeper: at start, every 15 s and whenever a lease may have run out, it ends leases that did and gives queued tasks
+ * their wake-ups, finishes admissions that stopped half-way, and frees issues whose task has ended.
  */
 import { type Engine, type IssueRecord, intakeNamespace, type Namespace } from '../../lanes/index.ts';
 import { release } from '../hooks/desk/ending.ts';
@@ -19,11 +19,17 @@ export interface Keeper extends Loop {
   runOnce(): Promise<void>;
 }
 
-const everyMs = 30_000;
+/** No longer than a lease lasts: so each one is seen before it ends, and a run that died goes on at that moment. */
+const everyMs = 15_000;
+/** A lease is over once Redis's clock is past its end; ours only estimates that clock. */
+const afterEndMs = 100;
 
 export function makeKeeper({ desk, engine, namespaces }: KeeperDeps): Keeper {
+  let nextMs = everyMs;
+
   const repair = async (namespace: Namespace): Promise<void> => {
-    const { expired, woken } = await engine.repair(desk.caller(namespace), namespace);
+    const { expired, woken, nextEndInMs = everyMs } = await engine.repair(desk.caller(namespace), namespace);
+    nextMs = Math.min(nextMs, nextEndInMs + afterEndMs);
     if (expired.length + woken.length === 0) return;
     const ids = (tasks: readonly { id: string }[]) => tasks.map((task) => task.id);
     desk.log('info', 'the keeper moved tasks on', { namespace, expired: ids(expired), woken: ids(woken) });
@@ -44,10 +50,11 @@ export function makeKeeper({ desk, engine, namespaces }: KeeperDeps): Keeper {
   const onError = (error: unknown): void => desk.log('error', 'the keeper failed', { error: String(error) });
 
   const runOnce = async (): Promise<void> => {
+    nextMs = everyMs;
     // One namespace that fails must not keep the others from being repaired.
     for (const namespace of namespaces) await repair(namespace).catch(onError);
     await pointers();
   };
 
-  return { runOnce, ...makeLoop(runOnce, everyMs, onError) };
+  return { runOnce, ...makeLoop(runOnce, () => nextMs, onError) };
 }

@@ -11,6 +11,8 @@ export const ledgerKey = (ns: Namespace): string => `${keyPrefix(ns)}:ledger`;
 /** Marks a loose effect's key as used. */
 export const onceKey = (ns: Namespace, key: string): string => `${keyPrefix(ns)}:once:${key}`;
 export const intentKey = (ns: Namespace, key: string): string => `${keyPrefix(ns)}:intent:${key}`;
+/** Who drains a fleet namespace now. */
+export const drainerKey = (ns: Namespace): string => `${keyPrefix(ns)}:drainer`;
 export const issueKey = (ns: Namespace, issue: string): string => `${keyPrefix(ns)}:issue:${issue}`;
 /** Repository names, in lower case, as last seen -> their ids: for people who ask by name. */
 export const repositoriesKey = (ns: Namespace): string => `${keyPrefix(ns)}:repositories`;

@@ -22,6 +22,8 @@ export interface Listing {
   list(states: readonly TaskState[]): Promise<Task[]>;
   /** Running tasks whose lease has ended by `nowMs`; a page of them. */
   overdue(nowMs: number): Promise<StoredTask[]>;
+  /** When the first lease of a running task ends, by Redis's clock; undefined where none runs. */
+  firstLeaseEnd(): Promise<number | undefined>;
   /** All queued tasks, in pages. */
   queued(): AsyncGenerator<Task[]>;
   /** Keeps the newest `kept` ended tasks and forgets the others; answers how many went. */
@@ -63,6 +65,12 @@ export function makeListing(redis: Redis, ns: Namespace): Listing {
     async overdue(nowMs) {
       const scores = scoresOf('running', nowMs);
       return readAll(await ask(redis, () => redis.zrangebyscore(key, ...scores, 'LIMIT', 0, pageSize)));
+    },
+
+    async firstLeaseEnd() {
+      const first = ['WITHSCORES', 'LIMIT', 0, 1] as const;
+      const [, score] = await ask(redis, () => redis.zrangebyscore(key, ...scoresOf('running'), ...first));
+      return score === undefined ? undefined : Number(score) - rankOf('running');
     },
 
     async *queued() {

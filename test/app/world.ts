@@ -146,7 +146,7 @@ export async function startWorld(): Promise<World> {
   const labels = makeLabelKeeper({ desk, sleep });
   const key = noteKey({ privateKeyPem: github.privateKey });
   const notes = makeNoteText({ keys: [key], secrets: [] });
-  const freshBroker = (): Broker => createBroker({ desk, engine, namespaces, notes, sleep });
+  const freshBroker = (): Broker => createBroker({ desk, engine, namespaces, notes, holder: 'world', sleep });
   const broker = freshBroker();
   const failures: unknown[] = [];
   await probot.load(makeApp({ desk, labels, changed: () => {} }));

@@ -62,6 +62,8 @@ const fleetVerbs: Record<string, (e: Engine) => Promise<unknown>> = {
   'loose.ack': (e) => e.loose.ack(stranger, '1-1'),
   'intents.get': (e) => e.intents.get(stranger, 'k'),
   'intents.put': (e) => e.intents.put(stranger, 'k', 1),
+  'drainer.take': (e) => e.drainer.take(stranger, 'h', 1),
+  'drainer.leave': (e) => e.drainer.leave(stranger, 'h'),
   'issues.get': (e) => e.issues.get(stranger, 1, 1),
   'issues.update': (e) => e.issues.update(stranger, ref, (record) => record),
   'issues.find': (e) => e.issues.find(stranger, 1),

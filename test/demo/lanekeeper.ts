@@ -1,0 +1,78 @@
+/** Lanekeeper as a person starts it: `lanekeeper start` in a process of its own, until it says that it is ready. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { GitHubStandIn } from '../fakes/github.ts';
+
+export interface Lanekeeper {
+  /** Where it listens. */
+  readonly url: string;
+  readonly pid: number;
+  /** Resolves when it ends, whoever ended it: with its exit code, or the signal. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  /** Sends a signal, unless it has ended. */
+  kill(signal: NodeJS.Signals): void;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const program = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url));
+const readyWithinMs = 30_000;
+
+/** The variables that tie it to a stand-in. `config` is the operator's file. */
+export function settingsFor(
+  github: Pick<GitHubStandIn, 'appId' | 'privateKey' | 'webhookSecret' | 'url' | 'gitUrl'>,
+  { config, dataDir, worker }: { config: string; dataDir: string; worker: string },
+): Record<string, string> {
+  return {
+    APP_ID: String(github.appId),
+    PRIVATE_KEY: github.privateKey,
+    WEBHOOK_SECRET: github.webhookSecret,
+    GITHUB_API_URL: github.url,
+    GITHUB_SERVER_URL: github.gitUrl,
+    LANES_CONFIG: config,
+    LANES_DATA_DIR: dataDir,
+    LANES_WORKER_NAME: worker,
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+  };
+}
+
+/**
+ * Starts it with this environment, and resolves when it is ready. `onLog` takes its log; without it the log is shown.
+ * @throws Error where it does not get ready.
+ */
+export async function startLanekeeper(env: Environment, onLog?: (text: string) => void): Promise<Lanekeeper> {
+  const args = ['--import', import.meta.resolve('tsx'), program, 'start'];
+  const stderr = onLog === undefined ? 'inherit' : 'pipe';
+  // Its own group: Ctrl-C reaches the caller, who ends it in order.
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', stderr], detached: true });
+  child.stderr?.on('data', (chunk: Buffer) => onLog?.(chunk.toString('utf8')));
+  const ended = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? code ?? 0));
+  });
+  const kill = (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+  };
+  try {
+    return { url: await whenReady(child), pid: child.pid ?? 0, ended, kill };
+  } catch (error) {
+    kill('SIGTERM');
+    await ended;
+    throw error;
+  }
+}
+
+async function whenReady(child: ChildProcess): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('Lanekeeper did not get ready')), readyWithinMs);
+    child.once('exit', (code) => reject(new Error(`Lanekeeper ended with exit code ${code}`)));
+    if (child.stdout === null) return;
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const found = /ready on (\S+)/.exec(line);
+      if (found?.[1] === undefined) return;
+      clearTimeout(timer);
+      resolve(found[1]);
+    });
+  });
+}
