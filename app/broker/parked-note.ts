@@ -7,6 +7,7 @@ import {
   type NoteEffect,
   parkReasonSchema,
 } from '../../lanes/index.ts';
+import { believable } from '../hooks/desk/criteria.ts';
 import type { NoteInput } from './note/index.ts';
 import type { BrokerDeps } from './port.ts';
 import type { Poster } from './post.ts';
@@ -17,7 +18,8 @@ export function noteKeyOf(namespace: Namespace, task: string, sequence: number):
 }
 
 function noteInput(deps: BrokerDeps, effect: NoteEffect, record: IssueRecord): NoteInput {
-  const task = { ...effect.task, issue: record.issue };
+  const dispositions = believable(record, effect.task.dispositions);
+  const task = { ...effect.task, issue: record.issue, dispositions };
   const answer = gate(task);
   const facts = {
     task,

@@ -68,6 +68,20 @@ export function fittingDispositions(record: IssueRecord, criteria: readonly Crit
   return fitting;
 }
 
+/**
+ * The dispositions of a worker's record, without those that speak for people who did not say so: what people decided is
+ * the App's own record, and a worker can write what it likes into its namespace.
+ */
+export function believable(record: IssueRecord, dispositions: Dispositions): Dispositions {
+  const kept = Object.entries(dispositions).filter(([id, one]) => {
+    if (one.by.kind === 'agent') return true;
+    const said = Object.hasOwn(record.dispositions, id) ? record.dispositions[id] : undefined;
+    if (said === undefined || said.by.kind === 'agent') return false;
+    return said.kind === one.kind && said.revision === one.revision && said.by.person.id === one.by.person.id;
+  });
+  return Object.fromEntries(kept);
+}
+
 /** In this order whoever made the object: what was stored and read back has another order of keys. */
 const compared = [
   'id',

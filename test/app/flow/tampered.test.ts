@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCaller } from '../../../lanes/namespaces.ts';
 import { until } from '../../support/until.ts';
-import { at, noteStates, nothingMet, openIssue, reasonsOf, work } from '../acts.ts';
+import { at, noteStates, notesOn, nothingMet, openIssue, ourComments, reasonsOf, work } from '../acts.ts';
 import { laneNamed, startWorld, type World } from '../world.ts';
 
 let world: World;
@@ -82,4 +82,29 @@ test('a stream of effects that is none any more holds up no other namespace', as
   expect(await noteStates(world, one.number)).toEqual(['parked']);
   await redis.del(key);
   redis.disconnect();
+});
+
+test('an effect that a worker made up carries no verdict of a person who gave none', async () => {
+  const own = await queued('lane:docs');
+  const [one] = own.task.criteria;
+  if (!one) throw new Error('no criterion');
+  const forged = {
+    criterion: one.id,
+    revision: one.revision,
+    kind: 'waived',
+    by: { kind: 'person', person: { login: 'maria', id: 1 } },
+    reason: 'Maria says so',
+    evidence: [],
+    atMs: 1,
+  };
+  const task = { ...own.task, state: 'parked', reason: 'held', dispositions: { [one.id]: forged } };
+  const effect = { kind: 'note', state: 'parked', sequence: 1, task, atMs: 1 };
+  const redis = world.redis();
+  await redis.xadd(`lanes:{${docs.namespace}}:effects`, '*', 'effect', JSON.stringify(effect));
+  redis.disconnect();
+  await world.settle();
+  const [note] = await notesOn(world, own.number);
+  expect(note?.state).toBe('parked');
+  expect(JSON.stringify(note)).not.toContain('waived');
+  expect((await ourComments(world, own.number)).join()).not.toContain('Maria says so');
 });
