@@ -1,12 +1,12 @@
 /** Two Lanekeepers on one Redis, each with its own worker: together they do what one does. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startOwnRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { deliver } from './deliver.ts';
-import { endsRight, waitForTask } from './end.ts';
+import { endsRight } from './end.ts';
 import { openFlowStage } from './stage.ts';
 
-describe.concurrent('two', () => {
+export function two(): void {
   test('every delivery at both doors: one task, one note and one close for each issue', async (context) => {
     const redis = await startOwnRedis();
     context.onTestFinished(() => redis.stop());
@@ -23,5 +23,23 @@ describe.concurrent('two', () => {
     const posts = stage.github.requests().filter(({ kind }) => kind === 'comment_post');
     const patches = stage.github.requests().filter(({ kind }) => kind === 'issue_patch');
     expect([posts.length, patches.length]).toEqual([issues.length, issues.length]);
-  }, 120_000);
-});
+  });
+
+  test('the one that delivers is killed: the other one takes its seat', async (context) => {
+    const redis = await startOwnRedis();
+    context.onTestFinished(() => redis.stop());
+    const stage = await openFlowStage(context);
+    const { url: redisUrl } = redis;
+    const first = await stage.start({ redisUrl });
+    await stage.start({ redisUrl, worker: 'beta' });
+    const issue = await stage.running();
+    const path = new RegExp(`/issues/${issue}/comments$`);
+    const refused = stage.github.fault({ method: 'POST', path, kind: '502_before', times: 1_000 });
+    stage.gate.release(issue);
+    await until('it was tried', async () => refused.hits() > 0);
+    first.kill('SIGKILL');
+    await first.ended;
+    refused.clear();
+    await endsRight(stage, issue, {}, { redisUrl });
+  });
+}

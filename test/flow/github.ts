@@ -1,5 +1,5 @@
 /** GitHub answering badly, at every write of a close and at the webhooks: every issue still ends right. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Fault, FaultWish } from '../fakes/github/faults.ts';
 import { deliver } from './deliver.ts';
 import { endsRight } from './end.ts';
@@ -20,7 +20,7 @@ const kinds: readonly Omit<FaultWish, 'method' | 'path'>[] = [
 
 const once = { run: 1, runsUsed: 1, withinMs: 80_000 } as const;
 
-describe.concurrent('GitHub answers badly', () => {
+export function badGitHub(): void {
   test('every write is refused, done without an answer, cut off and limited', async (context) => {
     const stage = await openFlowStage(context);
     const { people, owner, repo } = stage.watched;
@@ -37,7 +37,7 @@ describe.concurrent('GitHub answers badly', () => {
       await people.issues.addLabels({ owner, repo, issue_number, labels: [label] });
     for (const issue of issues) await endsRight(stage, issue, once);
     expect(faults.map((fault) => fault.hits())).toEqual(faults.map(() => 1));
-  }, 100_000);
+  });
 
   test('deliveries are doubled, out of order, late and told again: one task each', async (context) => {
     const stage = await openFlowStage(context);
@@ -53,5 +53,5 @@ describe.concurrent('GitHub answers badly', () => {
     for (const issue of issues) await endsRight(stage, issue, once);
     for (const delivery of stage.github.deliveries()) await deliver(delivery, delivery.url);
     for (const issue of issues) await endsRight(stage, issue, once);
-  }, 100_000);
-});
+  });
+}
