@@ -18,7 +18,7 @@ export interface Lanekeeper {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const program = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url));
-const readyWithinMs = 30_000;
+const readyWithinMs = 60_000;
 
 /** The variables that tie it to a stand-in. `config` is the operator's file. */
 export function settingsFor(

@@ -1,22 +1,27 @@
 /**
- * What happens when something fails: the product as a person starts it, on a stage of its own for each test. They wait
- * more than they work, so that they run side by side.
+ * What happens when something fails: the product as a person starts it, each suite on a stage of its own. They wait more
+ * than they work, so that the suites run side by side, and the tests of a suite one after the other.
  */
 import { describe } from 'vitest';
-import { closing } from './closing.ts';
-import { badGitHub } from './github.ts';
-import { killed } from './kill.ts';
-import { lost } from './lost.ts';
+import { live } from './live.ts';
 import { random } from './random.ts';
+import { serverKilled } from './server.ts';
 import { stopped } from './stop.ts';
+import { storeLost } from './store.ts';
 import { two } from './two.ts';
+import { cutOff, workerLost } from './worker.ts';
 
-describe.concurrent('the end is right', { timeout: 170_000 }, () => {
-  describe('after random kills', random);
-  describe('where a worker has lost its lease, or its way to GitHub', lost);
-  describe('where something is killed while an agent runs', killed);
-  describe('where the server is killed on the way to a close', closing);
-  describe('where GitHub answers badly', badGitHub);
-  describe('where a person stops it, or takes the label off', stopped);
-  describe('where two share a Redis', two);
+const suites = {
+  'kills at random': random,
+  'a worker without GitHub': cutOff,
+  'a worker': workerLost,
+  'the store': storeLost,
+  'the server killed': serverKilled,
+  'the server stopped': stopped,
+  'one issue among others': live,
+  'two on one Redis': two,
+};
+
+describe.concurrent('failures', { timeout: 170_000 }, () => {
+  for (const [name, tests] of Object.entries(suites)) describe.concurrent(name, tests);
 });

@@ -5,7 +5,7 @@ import type { Lanekeeper } from '../demo/lanekeeper.ts';
 import { until } from '../support/until.ts';
 import { endsRight } from './end.ts';
 import { findAll } from './processes.ts';
-import { type FlowStage, openFlowStage } from './stage.ts';
+import { type FlowStage, useStage } from './stage.ts';
 
 const seed = Number(env.FLOW_SEED ?? Date.now() % 1_000_000);
 const kills = 12;
@@ -41,10 +41,12 @@ async function redisIsBack(running: Lanekeeper, dead: readonly number[]): Promis
 }
 
 export function random(): void {
-  test(`${kills} random kills over ${issueCount} issues (seed ${seed})`, async (context) => {
+  const stageOf = useStage();
+
+  test(`${kills} random kills over ${issueCount} issues (seed ${seed})`, async () => {
     const next = makeRandom(seed);
     const below = (n: number): number => Math.floor(next() * n);
-    const stage = await openFlowStage(context);
+    const stage = stageOf();
     let running = await stage.start();
     const issues: number[] = [];
     for (let step = 0; step < kills; step += 1) {

@@ -1,37 +1,52 @@
 /** Two Lanekeepers on one Redis, each with its own worker: together they do what one does. */
-import { expect, test } from 'vitest';
-import { startOwnRedis } from '../support/redis.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Lanekeeper } from '../demo/lanekeeper.ts';
+import { type OwnRedis, startOwnRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { deliver } from './deliver.ts';
 import { endsRight } from './end.ts';
-import { openFlowStage } from './stage.ts';
+import { useStage } from './stage.ts';
+
+const once = { run: 1, runsUsed: 1 } as const;
 
 export function two(): void {
-  test('every delivery at both doors: one task, one note and one close for each issue', async (context) => {
-    const redis = await startOwnRedis();
-    context.onTestFinished(() => redis.stop());
-    const stage = await openFlowStage(context);
-    const { url: redisUrl } = redis;
-    const other = await stage.start({ redisUrl });
+  let redis: OwnRedis;
+  let redisUrl: string;
+  let first: Lanekeeper;
+  beforeAll(async () => {
+    redis = await startOwnRedis();
+    redisUrl = redis.url;
+  });
+  const stageOf = useStage();
+  afterAll(() => redis.stop());
+
+  test.sequential('every delivery at both doors: one task, one note and one close for each issue', async () => {
+    const stage = stageOf();
+    first = await stage.start({ redisUrl });
     await stage.start({ redisUrl, worker: 'beta' });
-    const issues: number[] = [];
-    for (let n = 0; n < 4; n += 1) issues.push(await stage.running());
+    const issues = [await stage.running(), await stage.running(), await stage.running()];
     for (const delivery of stage.github.deliveries())
-      await deliver(delivery, `${other.url}/api/github/webhooks`);
+      await deliver(delivery, `${first.url}/api/github/webhooks`);
     for (const issue of issues) stage.gate.release(issue);
-    for (const issue of issues) await endsRight(stage, issue, { run: 1, runsUsed: 1 }, { redisUrl });
-    const posts = stage.github.requests().filter(({ kind }) => kind === 'comment_post');
-    const patches = stage.github.requests().filter(({ kind }) => kind === 'issue_patch');
-    expect([posts.length, patches.length]).toEqual([issues.length, issues.length]);
+    for (const issue of issues) await endsRight(stage, issue, once, { redisUrl });
+    expect(stage.github.counts()).toMatchObject({
+      comment_post: issues.length,
+      issue_patch: issues.length,
+      reaction: issues.length,
+    });
   });
 
-  test('the one that delivers is killed: the other one takes its seat', async (context) => {
-    const redis = await startOwnRedis();
-    context.onTestFinished(() => redis.stop());
-    const stage = await openFlowStage(context);
-    const { url: redisUrl } = redis;
-    const first = await stage.start({ redisUrl });
-    await stage.start({ redisUrl, worker: 'beta' });
+  test.sequential('Redis is killed and back within the lease: the run goes on and completes', async () => {
+    const stage = stageOf();
+    const issue = await stage.running();
+    await redis.kill();
+    await redis.start();
+    stage.gate.release(issue);
+    await endsRight(stage, issue, once, { redisUrl });
+  });
+
+  test.sequential('the one that delivers is killed: the other one takes its seat', async () => {
+    const stage = stageOf();
     const issue = await stage.running();
     const path = new RegExp(`/issues/${issue}/comments$`);
     const refused = stage.github.fault({ method: 'POST', path, kind: '502_before', times: 1_000 });

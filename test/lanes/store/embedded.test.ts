@@ -130,9 +130,9 @@ describe('the embedded Redis', () => {
 
 describe('the kept Redis', () => {
   it('is started again when it dies, at the same address and with what was written', async () => {
-    let deaths = 0;
-    const kept = await keepEmbeddedRedis({ dataDir, onDeath: () => (deaths += 1) });
-    const die = async (): Promise<void> => process.kill(await pidOf(kept.url), 'SIGKILL');
+    const deaths: number[] = [];
+    const kept = await keepEmbeddedRedis({ dataDir, onDeath: () => void deaths.push(Date.now()) });
+    const die = async () => process.kill(await pidOf(kept.url), 'SIGKILL');
     const isUp = () =>
       checkRedis(kept.url).then(
         () => true,
@@ -141,7 +141,7 @@ describe('the kept Redis', () => {
     await use(kept.url, (redis) => redis.set('x', '1'));
     await until('it has lived for a while', () => use(kept.url, livedLong));
     await die();
-    await until('it is up again', async () => deaths === 1 && (await isUp()));
+    await until('it is up again', async () => deaths.length === 1 && (await isUp()));
     expect(await use(kept.url, (redis) => redis.get('x'))).toBe('1');
     // Dead again at once: it is not worth another start.
     await die();
