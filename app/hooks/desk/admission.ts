@@ -41,6 +41,8 @@ export interface LabelSet {
   readonly cause: Cause;
   readonly pullRequest: boolean;
   readonly archived: boolean;
+  /** Whether the issue was open when the label was set, where the event told it. */
+  readonly wasOpen?: boolean;
   /** The hash of the body when the label was set, where the event told it. */
   readonly bodyHash?: string | undefined;
 }
@@ -94,6 +96,7 @@ async function settleLabel(desk: Desk, looked: Looked): Promise<Intake> {
       narrowed: here.narrowed,
       issue: { ...issue, labelSet: issue.labels.some((name) => sameLabel(name, labelOf(here))) },
       live: live?.lane ?? null,
+      toldLate: set.wasOpen === true && record?.labelsSeen?.[here.lane.name] !== undefined,
     };
     let decision = intake({ ...input, reading: readable });
     if (decision.kind === 'ignore' || decision.kind === 'refuse') {
