@@ -3,12 +3,8 @@
  * hooks, broker, keeper, scan, and the worker child - and takes them apart again in order.
  */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { z } from 'zod';
 import {
   checkRedis,
   createEngine,
@@ -23,18 +19,18 @@ import { makeNoteText } from './broker/note-text.ts';
 import { type KeptWorker, keepWorker } from './child/keep-worker.ts';
 import type { AppCredentials } from './config/credentials.ts';
 import type { OperatorConfig } from './config/operator-file.ts';
-import { ConfigError } from './config/problems.ts';
 import { networkEnvironment, type ServerConfig, workerEnvironment } from './config.ts';
 import { closeBodyReader } from './github/body/index.ts';
 import { makeHostPort } from './github/host-port.ts';
-import type { AppIdentity } from './github/index.ts';
 import { makeProbot } from './github/probot.ts';
+import { whoAmI } from './github/who-am-i.ts';
 import { makeDesk } from './hooks/desk/make.ts';
 import type { Desk } from './hooks/desk/port.ts';
 import { makeApp } from './index.ts';
 import { type Consumer, startConsumer } from './intake/consumer.ts';
 import { createDoor, webhookPath } from './intake/door.ts';
 import { listenToSmee } from './intake/smee.ts';
+import { listen, localUrl, shut } from './listening.ts';
 import type { Loop } from './loop.ts';
 import { makeKeeper } from './reconcile/keeper.ts';
 import { makeLabelKeeper } from './reconcile/labels.ts';
@@ -141,20 +137,6 @@ async function openStore({ redisUrl, dataDir }: ServerConfig, log: Logger): Prom
   return { url: redisUrl, stop: async () => {}, ended: new Promise(() => {}) };
 }
 
-/** Asks GitHub who the App is: its comments come from its slug, and wrong credentials are found at once. */
-async function whoAmI(probot: ReturnType<typeof makeProbot>, apiUrl: string): Promise<AppIdentity> {
-  try {
-    const octokit = await probot.auth();
-    const { data } = await octokit.request('GET /app');
-    return z.object({ id: z.int(), slug: z.string() }).parse(data);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([`GitHub at ${apiUrl} does not accept APP_ID and the private key: ${why}.`], {
-      cause: error,
-    });
-  }
-}
-
 function makeLoops({ config, credentials, operator }: ServerDeps, engine: Engine, desk: Desk) {
   const namespaces = [...new Set(operator.lanes.map((lane) => lane.namespace))];
   const notes = makeNoteText({
@@ -187,35 +169,12 @@ async function openDoor(
   });
   await listen(door, config);
   closers.push(() => shut(door));
-  const url = addressOf(door);
+  const url = localUrl(door);
   if (config.webhookProxyUrl !== null) {
     const smee = listenToSmee({ channel: config.webhookProxyUrl, target: `${url}${webhookPath}`, log });
     closers.push(() => smee.close());
   }
   return url;
-}
-
-async function listen(server: Server, { host, port }: ServerConfig): Promise<void> {
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([`HOST and PORT cannot be used: ${why}.`], { cause: error });
-  }
-}
-
-function addressOf(server: Server): string {
-  const { address, port, family } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-}
-
-/** Takes no more requests; those in hand are answered. */
-async function shut(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeIdleConnections();
-  await closed;
 }
 
 function consume(

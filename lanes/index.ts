@@ -35,7 +35,7 @@ export type { Decision, Delivery, IssueRecord } from './records/issues.ts';
 export { type Note, type NoteDisposition, noteSchema } from './records/notes.ts';
 export type { Lease, RunInput } from './records/runs.ts';
 export { liveStates, type NewTask, type ParkReason, parkReasonSchema, type Task } from './records/tasks.ts';
-export { type Ticks, ticksBetween } from './rules/attest.ts';
+export { type Ticks, ticksBetween, ticksThatStand } from './rules/attest.ts';
 export {
   type CommandAnswer,
   type ParsedCommand,

@@ -140,7 +140,8 @@ export function makeCloser(deps: BrokerDeps, poster: Poster, pace: Pace): Closer
 
   return {
     async deliver(namespace, effect, record) {
-      const task = await desk.engine.get(desk.caller(namespace), namespace, effect.task.id);
+      const found = await desk.engine.get(desk.caller(namespace), namespace, effect.task.id);
+      const task = found && { ...found, issue: record.issue };
       if (task?.state === 'complete') return release(desk, record.issue, task.id);
       // Parked again, or closing anew with a later effect: this one is of the past.
       if (task?.state !== 'closing' || task.noteSequence !== effect.sequence) return;

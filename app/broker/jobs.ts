@@ -7,7 +7,7 @@ import {
   type TaskEffect,
 } from '../../lanes/index.ts';
 import type { Failure } from '../github/failure.ts';
-import { bindingOf } from './binding.ts';
+import { bindingOf } from '../hooks/desk/binding.ts';
 import type { Closer } from './close.ts';
 import type { LooseDelivery } from './loose.ts';
 import { deliverNote } from './parked-note.ts';
@@ -23,6 +23,8 @@ export interface Job {
   readonly order: string;
   readonly issue: IssueRef;
   readonly what: string;
+  /** Whether what others wait for goes first. */
+  readonly canWait: boolean;
   deliver(): Promise<void>;
   /** GitHub refused it for good. */
   refused(failure: Failure): Promise<void>;
@@ -70,10 +72,11 @@ function taskJob(
     order: `task ${task}`,
     issue,
     what,
+    canWait: false,
     deliver: () => deliverTask(deps, by, namespace, effect),
     async refused(failure) {
       await noteRefusal(desk, issue, what, failure);
-      await moveOn(desk, namespace, task, failure);
+      await moveOn(desk, { namespace, task, issue }, failure);
     },
     ack: () => engine.effects.ack(desk.caller(namespace), namespace, id),
   };
@@ -86,6 +89,7 @@ function looseJob({ desk, engine }: BrokerDeps, { loose }: Deliverers, id: strin
     order: `issue ${effect.issue.repositoryId}#${effect.issue.number}`,
     issue: effect.issue,
     what,
+    canWait: effect.kind === 'reaction' && effect.comment !== undefined,
     deliver: () => loose.deliver(effect),
     refused: (failure) => noteRefusal(desk, effect.issue, what, failure),
     ack: () => engine.loose.ack(desk.caller(githubNamespace), id),
@@ -108,6 +112,18 @@ interface Source<E> {
 /** The jobs of a stream, oldest first, bounded. An entry that cannot be read is dropped, and said so. */
 async function jobsOf<E>(deps: BrokerDeps, source: Source<E>): Promise<Job[]> {
   const jobs: Job[] = [];
+  try {
+    await readJobs(deps, source, jobs);
+  } catch (error) {
+    deps.desk.log('error', 'a stream of effects could not be read', {
+      stream: source.name,
+      error: String(error),
+    });
+  }
+  return jobs;
+}
+
+async function readJobs<E>(deps: BrokerDeps, source: Source<E>, jobs: Job[]): Promise<void> {
   let after = '0';
   for (let page = 0; page < maxPages; page += 1) {
     const entries = await source.read(after);
@@ -121,10 +137,12 @@ async function jobsOf<E>(deps: BrokerDeps, source: Source<E>): Promise<Job[]> {
     }
     if (entries.length < pageSize) break;
   }
-  return jobs;
 }
 
-/** Everything that waits to be delivered. */
+/**
+ * Everything that waits to be delivered: what people wait for first, then the reactions to comments, which anybody can
+ * bring about, as many as they like. A stream that cannot be read holds up no other.
+ */
 export async function waitingJobs(deps: BrokerDeps, by: Deliverers): Promise<Job[]> {
   const { desk, engine, namespaces } = deps;
   const options = { count: pageSize };
@@ -144,5 +162,6 @@ export async function waitingJobs(deps: BrokerDeps, by: Deliverers): Promise<Job
       drop: (id) => engine.effects.ack(caller, namespace, id),
     });
   });
-  return (await Promise.all([loose, ...tasks])).flat();
+  const jobs = (await Promise.all([loose, ...tasks])).flat();
+  return [...jobs.filter(({ canWait }) => !canWait), ...jobs.filter(({ canWait }) => canWait)];
 }

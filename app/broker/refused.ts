@@ -18,13 +18,22 @@ export async function noteRefusal(
   await decide(desk, issue, cause, { verdict: 'note', reason: 'delivery_refused', text });
 }
 
+/** A task by its id, with the issue that it was found bound to. */
+export interface Bound {
+  readonly namespace: Namespace;
+  readonly task: string;
+  readonly issue: IssueRef;
+}
+
 /**
  * Moves the task of a refused effect on. Gone: cancelled. Not writable: parked, unless it is parked already, since
  * parking writes a note that would be refused as well.
  */
-export async function moveOn(desk: Desk, namespace: Namespace, id: string, failure: Failure): Promise<void> {
-  const task = await desk.engine.get(desk.caller(namespace), namespace, id);
-  if (!task || !liveStates.includes(task.state)) return;
+export async function moveOn(desk: Desk, bound: Bound, failure: Failure): Promise<void> {
+  const { namespace, issue } = bound;
+  const found = await desk.engine.get(desk.caller(namespace), namespace, bound.task);
+  if (!found || !liveStates.includes(found.state)) return;
+  const task = { ...found, issue };
   if (failure.kind === 'gone') return cancelTask(desk, task, { reason: 'issue_gone', cause });
   if (task.state !== 'parked') await parkNotWritable(desk, task, failure.message);
 }

@@ -6,6 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { HostPort } from '../../lanes/index.ts';
+import { type Deferred, deferred } from '../deferred.ts';
 import { sibling } from '../sibling.ts';
 import { answerHost } from './host-server.ts';
 import { type Bootstrap, type FromWorker, fromWorkerSchema, type ToWorker } from './messages.ts';
@@ -25,23 +26,6 @@ export interface KeptWorker {
   pid(): number | undefined;
 }
 
-/** A promise with its two ends in hand; Node 20 has no `Promise.withResolvers`. */
-interface Deferred {
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-function deferred(): Deferred {
-  let resolve = (): void => {};
-  let reject = (_: Error): void => {};
-  const promise = new Promise<void>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  return { promise, resolve, reject };
-}
-
 const restartAfterMs = 1_000;
 /** Beyond the grace: capturing what runs have done takes a while. */
 const captureWithinMs = 30_000;
@@ -50,7 +34,7 @@ export function keepWorker(deps: WorkerDeps): KeptWorker {
   let child: ChildProcess | undefined;
   let restart: NodeJS.Timeout | undefined;
   let stopping = false;
-  const first = deferred();
+  const first = deferred<void>();
 
   const start = (): void => {
     child = spawnWorker(deps, first);
@@ -80,7 +64,7 @@ export function keepWorker(deps: WorkerDeps): KeptWorker {
   };
 }
 
-function spawnWorker(deps: WorkerDeps, first: Deferred): ChildProcess {
+function spawnWorker(deps: WorkerDeps, first: Deferred<void>): ChildProcess {
   const module = sibling(import.meta.url, '../worker');
   const child = fork(fileURLToPath(module.url), {
     execArgv: module.execArgv,
@@ -103,7 +87,7 @@ async function hear(
   { host, log }: WorkerDeps,
   child: ChildProcess,
   message: FromWorker,
-  first: Deferred,
+  first: Deferred<void>,
 ): Promise<void> {
   switch (message.say) {
     case 'serving':

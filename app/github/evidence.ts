@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Api, RepositoryRef } from './api.ts';
 import { failureOf } from './failure.ts';
+import { makeIssueCalls } from './issue.ts';
 
 export type EvidenceQuery =
   | { readonly kind: 'commit'; readonly sha: string }
@@ -16,11 +17,13 @@ export interface EvidenceAnswer {
 
 const runSchema = z.object({ status: z.string().nullish(), conclusion: z.string().nullish() });
 const pullSchema = z.object({ merged: z.boolean().nullish(), state: z.string().nullish() });
-const openIssueSchema = z.object({ state: z.string() });
 
 export interface EvidenceCalls {
   lookUp(ref: RepositoryRef, query: EvidenceQuery): Promise<EvidenceAnswer>;
-  /** Whether an issue with this number exists in the repository and is open: the target of `moved`. */
+  /**
+   * Whether an issue with this number exists in the repository and is open: the target of `moved`. One that was
+   * transferred lives elsewhere, and a pull request, which GitHub numbers alike, is none.
+   */
   openIssue(ref: RepositoryRef, number: number): Promise<boolean>;
 }
 
@@ -55,6 +58,7 @@ function standing(query: EvidenceQuery, data: unknown): string {
 }
 
 export function makeEvidenceCalls(api: Api): EvidenceCalls {
+  const { issue } = makeIssueCalls(api);
   return {
     async lookUp(ref, query) {
       const { route, parameters, what } = asked(query);
@@ -68,15 +72,8 @@ export function makeEvidenceCalls(api: Api): EvidenceCalls {
       }
     },
     async openIssue(ref, number) {
-      try {
-        const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
-        const reply = await api.inRepository(ref, route, { issue_number: number });
-        const parsed = openIssueSchema.safeParse(reply.data);
-        return parsed.success && parsed.data.state === 'open';
-      } catch (error) {
-        if (failureOf(error, 0).kind === 'gone') return false;
-        throw error;
-      }
+      const look = await issue({ ...ref, number });
+      return look.kind === 'issue' && look.issue.open && !look.issue.pullRequest;
     },
   };
 }

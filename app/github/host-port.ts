@@ -17,6 +17,7 @@ import {
   stripHidden,
   type Task,
 } from '../../lanes/index.ts';
+import { bindingOf } from '../hooks/desk/binding.ts';
 import { asBodyReading, criteriaForTask, sameCriteria, withReading } from '../hooks/desk/criteria.ts';
 import { cancelTask } from '../hooks/desk/ending.ts';
 import { type LaneHere, labelOf, lanesHere } from '../hooks/desk/lanes.ts';
@@ -41,13 +42,19 @@ type Verdict =
   | { readonly kind: 'cancel'; readonly reason: IntakeReason }
   | { readonly kind: 'park'; readonly reason: ParkReason; readonly detail: string };
 
-/** The task, if this lease is the one that holds it. */
-async function heldTask(desk: Desk, lease: Lease): Promise<Task | null> {
+/**
+ * The task, if this lease is the one that holds it, and the title that was approved. Which issue it is about is asked
+ * of the App's own pointer: a worker can write another one into its record, and would be given that repository.
+ */
+async function heldTask(desk: Desk, lease: Lease): Promise<{ task: Task; title: string } | null> {
   const task = await desk.engine.get(desk.caller(lease.namespace), lease.namespace, lease.task);
   const held = task?.lease;
   if (!task || !held || task.state !== 'running') return null;
   const keys = ['id', 'fence', 'run', 'worker', 'epoch'] as const;
-  return keys.every((key) => held[key] === lease[key]) ? task : null;
+  if (!keys.every((key) => held[key] === lease[key])) return null;
+  const record = await bindingOf(desk, lease.namespace, task);
+  if (record?.pointer === undefined) return null;
+  return { task: { ...task, issue: record.issue }, title: record.pointer.title };
 }
 
 /** What a fresh look says before the body is read. */
@@ -123,12 +130,12 @@ async function commentsFor(desk: Desk, task: Task, issue: IssueSnapshot): Promis
 
 async function inputOf(
   desk: Desk,
-  task: Task,
+  { task, title: approved }: { readonly task: Task; readonly title: string },
   here: LaneHere,
   issue: IssueSnapshot,
   criteria: RunInput['criteria'],
 ): Promise<RunInput> {
-  const title = stripHidden(issue.title);
+  const title = stripHidden(approved);
   const body = stripHidden(issue.body);
   const clone = await desk.github.cloneAccess(issue.ref);
   return {
@@ -151,8 +158,9 @@ async function inputOf(
 export function makeHostPort(desk: Desk): AppHostPort {
   return {
     async allowed(lease) {
-      const task = await heldTask(desk, lease);
-      if (task === null) return { allowed: false, why: 'lease_lost' };
+      const held = await heldTask(desk, lease);
+      if (held === null) return { allowed: false, why: 'lease_lost' };
+      const { task } = held;
       const look = await desk.github.issue(task.issue);
       if (look.kind === 'gone') return refuse(desk, task, { kind: 'cancel', reason: 'issue_gone' });
       const { issue } = look;
@@ -168,13 +176,13 @@ export function makeHostPort(desk: Desk): AppHostPort {
       }
       const { verdict, criteria } = await ofBody(desk, task, lane, issue);
       if (verdict.kind !== 'go') return refuse(desk, task, verdict);
-      return { allowed: true, input: await inputOf(desk, task, here, issue, criteria) };
+      return { allowed: true, input: await inputOf(desk, held, here, issue, criteria) };
     },
     async lookUp(lease, query) {
-      const task = await heldTask(desk, lease);
-      if (task === null)
+      const held = await heldTask(desk, lease);
+      if (held === null)
         return { found: false, how: 'The lease of this run is lost; nothing was looked up.' };
-      return desk.github.lookUp(task.issue, query);
+      return desk.github.lookUp(held.task.issue, query);
     },
   };
 }

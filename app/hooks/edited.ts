@@ -25,6 +25,7 @@ import {
   recordOf,
   updateRecord,
   withDecision,
+  withTitle,
 } from './desk/records.ts';
 import { actorOf, type IssuesPayload, refOf, senderOf } from './payload.ts';
 
@@ -39,21 +40,39 @@ export async function onEdited(desk: Desk, payload: IssuesPayload, cause: Cause)
   if (record === null || task === null) return ignore('no_task');
   const sender = senderOf(payload, desk.app.slug);
   if (sender.ours) return ignore('own_event');
-  if (payload.changes.body === undefined) return ignore('body_unchanged');
+  const { title, body } = payload.changes;
+  if (title === undefined && body === undefined) return ignore('body_unchanged');
+  const permitted = !sender.bot && (await desk.github.permitted(ref, sender.login));
+  if (title !== undefined && permitted) await approveTitle(desk, payload);
+  if (body === undefined) return ignore('body_unchanged');
   const look = await desk.github.issue(ref);
   if (look.kind === 'gone') return ignore('gone');
-  const permitted = !sender.bot && (await desk.github.permitted(ref, sender.login));
   const outcome = await desk.readBody(look.issue.body);
-  const ticks = permitted ? await ticksOf(desk, payload, record) : noTicks;
+  const ticks = permitted ? await ticksOf(desk, payload, record, outcome) : noTicks;
   await takeOver(desk, { payload, cause, record, task, issue: look.issue, permitted, outcome, ticks });
 }
 
+/** A run is given the title that a permitted person saw or wrote, as it is given no body that nobody approved. */
+async function approveTitle(desk: Desk, payload: IssuesPayload): Promise<void> {
+  const { title } = payload.issue;
+  if (title === undefined) return;
+  await updateRecord(desk, refOf(payload), (before) =>
+    before.pointer === undefined || before.pointer.title === title ? null : withTitle(before, title),
+  );
+}
+
 /** Which boxes this one edit ticked and unticked. */
-async function ticksOf(desk: Desk, payload: IssuesPayload, record: IssueRecord): Promise<Ticks> {
+async function ticksOf(
+  desk: Desk,
+  payload: IssuesPayload,
+  record: IssueRecord,
+  now: BodyOutcome,
+): Promise<Ticks> {
   const from = payload.changes.body?.from;
   const to = payload.issue.body;
   if (typeof from !== 'string' || typeof to !== 'string') return noTicks;
-  return ticksOfEdit(record.criteria, await desk.readBody(from), await desk.readBody(to));
+  const [before, after] = [await desk.readBody(from), await desk.readBody(to)];
+  return ticksOfEdit(record.criteria, { before, after, now });
 }
 
 interface Edit {
@@ -79,7 +98,9 @@ async function takeOver(desk: Desk, edit: Edit): Promise<void> {
     const verdict = act === 'resume' ? 'resume' : act === 'amend' ? 'note' : 'ignore';
     const noted = withDecision(matched, decisionOf(desk, edit.cause, { verdict, reason }));
     const dispositions = withVerdicts(noted.dispositions, verdicts);
-    return { ...noted, dispositions, ...(approves ? { bodyHash: editedHash } : {}) };
+    const next = { ...noted, dispositions, ...(approves ? { bodyHash: editedHash } : {}) };
+    // Whoever lets a task go on has looked at the whole issue.
+    return act === 'resume' ? withTitle(next, issue.title) : next;
   });
   if (decision.act === 'keep' && Object.keys(verdicts).length === 0) return;
   const criteria = criteriaForTask(record, task);

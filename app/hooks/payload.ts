@@ -16,6 +16,7 @@ const labelSchema = z.object({ name: z.string().min(1) });
 
 const issueSchema = z.object({
   number: z.int().positive(),
+  title: z.string().optional().catch(undefined),
   body: z.string().nullish().catch(undefined),
   labels: z.array(labelSchema).catch([]).default([]),
   pull_request: z.unknown().optional(),
@@ -24,6 +25,7 @@ const issueSchema = z.object({
 
 const changesSchema = z
   .object({
+    title: z.object({}).optional().catch(undefined),
     body: z
       .object({ from: z.string().nullish().catch(null) })
       .optional()

@@ -2,7 +2,7 @@
  * The keeper: at start, every 15 s and whenever a lease may have run out, it ends leases that did and gives queued tasks
  * their wake-ups, finishes admissions that stopped half-way, and frees issues whose task has ended.
  */
-import { type Engine, intakeNamespace, type Namespace } from '../../lanes/index.ts';
+import { type Engine, type IssueRecord, intakeNamespace, type Namespace } from '../../lanes/index.ts';
 import { release } from '../hooks/desk/ending.ts';
 import type { Desk } from '../hooks/desk/port.ts';
 import { liveTask } from '../hooks/desk/records.ts';
@@ -35,10 +35,15 @@ export function makeKeeper({ desk, engine, namespaces }: KeeperDeps): Keeper {
     desk.log('info', 'the keeper moved tasks on', { namespace, expired: ids(expired), woken: ids(woken) });
   };
 
+  const freeIfEnded = async (record: IssueRecord): Promise<void> => {
+    const task = await liveTask(desk, record);
+    if (task === null && record.pointer) await release(desk, record.issue, record.pointer.id);
+  };
+
   const pointers = async (): Promise<void> => {
     for (const record of await desk.engine.issues.live(desk.caller(intakeNamespace))) {
-      const task = await liveTask(desk, record);
-      if (task === null && record.pointer) await release(desk, record.issue, record.pointer.id);
+      // One task that cannot be read must not keep the others' issues bound.
+      await freeIfEnded(record).catch(onError);
     }
   };
 

@@ -78,7 +78,9 @@ export function touchedProtected(changed: readonly string[], protect: readonly s
   const matchers = roots
     .flatMap((glob) => [glob, `${glob}/**`])
     .map((glob) => picomatch(glob, { dot: true }));
-  return changed.find((path) => matchers.some((matches) => matches(path))) ?? null;
+  // A glob's star stops at a line end, which a path may hold.
+  const onOneLine = (path: string) => path.replace(/[\r\n\u2028\u2029]/g, ' ');
+  return changed.find((path) => matchers.some((matches) => matches(onOneLine(path)))) ?? null;
 }
 
 export type EvidenceAddress = { known: true; query: LookUpQuery } | { known: false; why: string };

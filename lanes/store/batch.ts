@@ -25,7 +25,7 @@ local task, order, texts
 local argsDone = 0
 local function text(n) return ARGV[argsDone + n] end
 local function record(ledger, event, run, fence, by, detail)
-  local line = table.concat({ event, order.task, run, fence, by, detail }, '\\n')
+  local line = string.format('%s\\n%s\\n%d\\n%d\\n%s\\n%s', event, order.task, run, fence, by, detail)
   redis.call('XADD', ledger, '*', 'line', line)
 end
 local function one()

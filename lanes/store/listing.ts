@@ -1,5 +1,6 @@
 /** Looking over the tasks of a namespace: counts, lists, what is due for the keeper, and forgetting old ended ones. */
 import type { Redis } from 'ioredis';
+import { isLaneError } from '../errors.ts';
 import type { Namespace } from '../namespaces.ts';
 import { type Task, type TaskState, taskStateSchema } from '../records/tasks.ts';
 import { ask } from './answers.ts';
@@ -34,7 +35,7 @@ export function makeListing(redis: Redis, ns: Namespace): Listing {
     const answers = await ask(redis, () =>
       Promise.all(ids.map((id) => redis.hmget(taskKey(ns, id), ...taskFields))),
     );
-    return answers.map(fromFields).filter((stored) => stored !== null);
+    return answers.map(readable).filter((stored) => stored !== null);
   };
   const key = statesKey(ns);
   const size = (state: TaskState): Promise<number> => ask(redis, () => redis.zcount(key, ...scoresOf(state)));
@@ -95,6 +96,18 @@ export function makeListing(redis: Redis, ns: Namespace): Listing {
       return going.length;
     },
   };
+}
+
+/**
+ * A record that cannot be read is on no list: it must not hold up the others. Whoever asks for that task hears of it.
+ */
+function readable(fields: readonly unknown[]): StoredTask | null {
+  try {
+    return fromFields(fields);
+  } catch (error) {
+    if (isLaneError(error, 'store_unavailable')) return null;
+    throw error;
+  }
 }
 
 function pages(ids: readonly string[]): string[][] {

@@ -2,6 +2,6 @@
 
 export { type Outcome, renderAnswer } from './answer.ts';
 export type { NoteInput } from './input.ts';
-export { type NoteKey, type NoteKeySources, noteKey, noteKeys } from './key.ts';
+export { type NoteKey, noteKey, noteKeys } from './key.ts';
 export { type NoteReading, readNote, unreadableNoteTexts } from './read.ts';
 export { renderNote } from './render.ts';

@@ -1,6 +1,6 @@
 /** Foreign text put into our Markdown: as a quote, a cell, a code span or a code block. All of it is neutralised. */
 import { stripControls } from './controls.ts';
-import { cut } from './cut.ts';
+import { cut, cutStart } from './cut.ts';
 import { neutralise, neutraliseLine } from './neutralise.ts';
 
 /**
@@ -27,9 +27,12 @@ export function codeSpan(text: string, maxChars: number): string {
   return safe === '' ? '' : `\`${safe}\``;
 }
 
-/** A fenced block, with a fence that is longer than any in the text. An empty text gives an empty string. */
+/**
+ * A fenced block, with a fence that is longer than any in the text. Of a long text the end is shown: it is output, whose
+ * last words say why. An empty text gives an empty string.
+ */
 export function codeBlock(text: string, maxChars: number): string {
-  const safe = neutralise(cut(text.trim(), maxChars));
+  const safe = neutralise(cutStart(text.trim(), maxChars));
   if (safe === '') return '';
   const longest = (safe.match(/`{3,}/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
   const fence = '`'.repeat(longest + 1);

@@ -13,7 +13,7 @@ import type { Outcome } from '../../broker/note/index.ts';
 import { criteriaForTask, withReading } from '../desk/criteria.ts';
 import { cancelTask } from '../desk/ending.ts';
 import type { Desk } from '../desk/port.ts';
-import { type Cause, decide, liveTask, recordOf, updateRecord } from '../desk/records.ts';
+import { type Cause, decide, liveTask, recordOf, updateRecord, withTitle } from '../desk/records.ts';
 
 /** Who commands, on which issue, by which delivery. */
 export interface CommandBy {
@@ -121,14 +121,14 @@ async function keepVerdicts(desk: Desk, ref: IssueRef, set: Dispositions, taken?
   });
 }
 
-/** Whoever resumes approves the issue as it is now: its body and its criteria are read anew. */
+/** Whoever resumes approves the issue as it is now: its title, its body and its criteria are read anew. */
 async function resume(desk: Desk, by: CommandBy, task: Task, answer: string | undefined): Promise<void> {
   const look = await desk.github.issue(by.ref);
   if (look.kind === 'gone') return cancelTask(desk, task, { reason: 'issue_gone', cause: by.cause });
-  const { body, bodyHash } = look.issue;
+  const { title, body, bodyHash } = look.issue;
   const outcome = await desk.readBody(body);
   const record = await updateRecord(desk, by.ref, (before) => ({
-    ...withReading(desk, before, outcome),
+    ...withTitle(withReading(desk, before, outcome), title),
     bodyHash,
   }));
   await desk.engine.resume(desk.caller(task.namespace), task.namespace, task.id, {

@@ -43,6 +43,8 @@ export interface LabelSet {
   readonly archived: boolean;
   /** Whether the issue was open when the label was set, where the event told it. */
   readonly wasOpen?: boolean;
+  /** The title when the label was set, where the event told it. */
+  readonly title?: string | undefined;
   /** The hash of the body when the label was set, where the event told it. */
   readonly bodyHash?: string | undefined;
 }
@@ -168,7 +170,7 @@ function newTask(looked: Looked, lane: Lane, id: string, decision: Intake, recor
     namespace: lane.namespace,
     lane: lane.name,
     issue: set.ref,
-    title: issue.title,
+    title: set.title ?? issue.title,
     approvedBy,
     approvedBodyHash: set.bodyHash ?? issue.bodyHash,
     criteria,

@@ -41,7 +41,13 @@ export function decisionOf(desk: Pick<Desk, 'now'>, cause: Cause, deciding: Deci
   };
 }
 
-/** The record with one more decision. The same delivery told twice is written down once. */
+/** Verdicts that change nothing: anybody can bring them about, as often as they like. */
+const idle: ReadonlySet<Decision['verdict']> = new Set(['ignore', 'refuse', 'note']);
+
+/**
+ * The record with one more decision. The same delivery told twice is written down once. What changed nothing is kept
+ * once as well, the newest of its kind: else a stranger could push out of the list what was decided about the issue.
+ */
 export function withDecision(record: IssueRecord, decision: Decision): IssueRecord {
   const again = record.decisions.some(
     (one) =>
@@ -51,12 +57,23 @@ export function withDecision(record: IssueRecord, decision: Decision): IssueReco
       one.text === decision.text,
   );
   if (again) return record;
-  return { ...record, decisions: [...record.decisions, decision].slice(-keptDecisions) };
+  const kept = record.decisions.filter((one) => !idle.has(one.verdict) || !sameKind(one, decision));
+  return { ...record, decisions: [...kept, decision].slice(-keptDecisions) };
+}
+
+function sameKind(one: Decision, other: Decision): boolean {
+  const parts = ['verdict', 'event', 'reason', 'text'] as const;
+  return parts.every((part) => one[part] === other[part]);
 }
 
 /** Reads the record of an issue, or null where nothing is kept of it. */
 export function recordOf(desk: Desk, ref: IssueRef): Promise<IssueRecord | null> {
   return desk.engine.issues.get(desk.caller(intakeNamespace), ref.repositoryId, ref.number);
+}
+
+/** The record with another title approved. */
+export function withTitle(record: IssueRecord, title: string): IssueRecord {
+  return record.pointer === undefined ? record : { ...record, pointer: { ...record.pointer, title } };
 }
 
 /** Changes the record by compare-and-set. */
@@ -116,7 +133,8 @@ export async function liveTask(desk: Desk, record: IssueRecord | null): Promise<
   try {
     const found = await desk.engine.get(desk.caller(pointer.namespace), pointer.namespace, pointer.id);
     const task = found ?? (await finishAdmission(desk, pointer));
-    return liveStates.includes(task.state) ? task : null;
+    // Which issue it is about is the App's own word: a worker can write what it likes into its namespace.
+    return liveStates.includes(task.state) ? { ...task, issue: record.issue } : null;
   } catch (error) {
     if (isLaneError(error, 'unknown_namespace')) return null;
     throw error;

@@ -2,13 +2,13 @@
  * The set-up page: registers the App from `app.yml` through GitHub's manifest flow, stores its credentials, and hands
  * them on. It is a small server of its own, on the address of the door, which opens when this one has closed.
  */
-import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { AppCredentials } from '../../config/credentials.ts';
 import { ConfigError } from '../../config/problems.ts';
+import { deferred } from '../../deferred.ts';
+import { listen, localUrl } from '../../listening.ts';
 import { makeRoutes } from './routes.ts';
 import { makeGate } from './session.ts';
 import { checkStorable } from './store.ts';
@@ -48,7 +48,7 @@ export async function registerApp(options: RegisterOptions): Promise<AppCredenti
     (request, env) => app.routes?.fetch(request, env) ?? new Response(null, { status: 503 }),
   );
   await listen(server, options);
-  const base = options.publicUrl ?? localBase(options.host, server);
+  const base = options.publicUrl ?? localUrl(server);
   app.routes = makeRoutes({ ...options, base, gate, registered: done.resolve });
   options.announce(`Register the GitHub App: open ${base}/setup?token=${gate.token}`);
   const stop = () => done.reject(options.signal.reason);
@@ -68,33 +68,4 @@ function makeServer(fetch: (request: Request, env: HttpBindings) => Response | P
     fetch: (request, env) => fetch(request, env as HttpBindings),
     serverOptions,
   }) as Server;
-}
-
-async function listen(server: Server, { host, port }: RegisterOptions): Promise<void> {
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([`HOST and PORT cannot be used: ${why}.`], { cause: error });
-  }
-}
-
-/** The address for a browser on this machine. A wildcard address is none. */
-function localBase(host: string, server: Server): string {
-  const { port } = server.address() as AddressInfo;
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
-  return `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}`;
-}
-
-function deferred<T>() {
-  let settle: { resolve: (value: T) => void; reject: (reason: unknown) => void } | undefined;
-  const promise = new Promise<T>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  return {
-    promise,
-    resolve: (value: T) => settle?.resolve(value),
-    reject: (reason: unknown) => settle?.reject(reason),
-  };
 }

@@ -9,6 +9,9 @@ import type { TaskEvent } from '../../records/ledger.ts';
 import type { PastRun } from '../../records/runs.ts';
 import { liveStates, type ParkReason, type Task, type TaskState } from '../../records/tasks.ts';
 
+/** Characters of a task's detail that are kept. */
+export const maxDetail = 4_000;
+
 /** The longest history and list of answers that a task keeps; older entries are in the ledger. */
 export const keptEntries = 50;
 
@@ -76,7 +79,7 @@ export function toParked(
   detail: string,
 ): Move {
   const sequence = from.noteSequence + 1;
-  const why = { reason, detail: detail.slice(0, 4_000) };
+  const why = { reason, detail: detail.slice(0, maxDetail) };
   const task = moveTo('parked', from, act.nowMs, { ...why, noteSequence: sequence });
   const actor = act.actor === undefined ? {} : { actor: act.actor };
   return {

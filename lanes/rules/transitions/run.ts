@@ -4,10 +4,12 @@ import type { Death, PastRun, RunEnd } from '../../records/runs.ts';
 import type { Task } from '../../records/tasks.ts';
 import { dispositionOf, type GateAnswer, gate } from '../gate.ts';
 import { backoffMs, mayRunAgain } from '../retry.ts';
+import { clipStart } from '../text.ts';
 import {
   type Act,
   type Changes,
   type Move,
+  maxDetail,
   nameOf,
   refuse,
   type Transition,
@@ -56,8 +58,9 @@ function died(task: Task, death: Death, tail: string, act: Act, event: 'died' | 
 
 /** What a person needs who is asked why: the cause, and the last lines that the program printed. */
 function lastWords(runs: number, cause: string, tail: string): string {
-  const said = tail.trim() === '' ? '' : `\n\n${tail.trim()}`;
-  return `The last of ${runs} runs ended: ${cause}${said}`;
+  const first = `The last of ${runs} runs ended: ${cause}`;
+  // Of a long output the end says why: the beginning goes.
+  return tail.trim() === '' ? first : `${first}\n\n${clipStart(tail.trim(), maxDetail - first.length - 2)}`;
 }
 
 function afterResult(task: Task, end: ResultEnd, act: Act): Move {

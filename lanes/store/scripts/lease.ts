@@ -29,8 +29,8 @@ export const renewScript = makeBatchScript(
   `
 ${luaHeld}
 local ends = now + order.ttlMs
-redis.call('HSET', task, 'leaseEndsAtMs', ends)
-redis.call('ZADD', KEYS[1], order.rank + ends, order.task)
+redis.call('HSET', task, 'leaseEndsAtMs', string.format('%d', ends))
+redis.call('ZADD', KEYS[1], string.format('%d', order.rank + ends), order.task)
 return { ends }
 `,
 );

@@ -1,6 +1,7 @@
 /** Move: writes a transition that a rule has decided, if the record is still the one that the rule saw. */
 import { makeBatchScript } from '../batch.ts';
 import { makeScript } from '../script.ts';
+import { luaWriteHead } from './head.ts';
 
 /**
  * The mode says what must hold of the lease: `held` by the one given; `ended`, for the keeper; `any`, for people. A
@@ -40,11 +41,12 @@ return { 'moved' }
 export const rewakeScript = makeBatchScript(
   0,
   `
+${luaWriteHead}
 local is = redis.call('HGET', task, 'head')
 local head = is and cjson.decode(is)
 if not head or head.state ~= 'queued' or head.revision ~= order.revision then return { 0 } end
 head.wakes, head.revision = head.wakes + 1, head.revision + 1
-redis.call('HSET', task, 'head', cjson.encode(head))
+redis.call('HSET', task, 'head', write(head))
 return { 1 }
 `,
 );

@@ -169,6 +169,26 @@ test('moving a criterion needs an open issue', async () => {
   expect((await world.record(number))?.dispositions).toEqual({});
 });
 
+test('a criterion moves neither to a pull request nor to an issue that lives elsewhere now', async () => {
+  const number = await parked();
+  const [one] = (await world.task(number))?.criteria ?? [];
+  const where = { owner: world.repo.owner, repo: world.repo.name };
+  await world.github.commit(world.repo, { 'a.txt': 'a' }, 'A change', 'elsewhere');
+  const { data: pull } = await world.as.wanda.pulls.create({
+    ...where,
+    title: 'A change',
+    head: 'elsewhere',
+    base: world.repo.defaultBranch,
+  });
+  const gone = await openIssue(world, {});
+  const other = await world.github.createRepo({ owner: 'acme', name: 'elsewhere' });
+  await world.github.controls.transferIssue(world.repo, gone, other);
+  await say(number, `/lane moved ${one?.id} #${pull.number}`);
+  await say(number, `/lane moved ${one?.id} #${gone}`);
+  expect((await world.record(number))?.dispositions).toEqual({});
+  expect((await answers(number)).at(-1)).toContain('not an open issue');
+});
+
 test('cancelling ends the task, and a command without a task is answered', async () => {
   const number = await parked();
   await say(number, '/lane cancel');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Box, ticksBetween } from '../../../lanes/rules/attest.ts';
+import { type Box, ticksBetween, ticksThatStand } from '../../../lanes/rules/attest.ts';
 
 const box = (id: string, checked: boolean, more: Partial<Box> = {}): Box => ({
   id,
@@ -34,4 +34,19 @@ describe('what an edit did to the boxes', () => {
     });
     expect(ticksBetween([box('aa', true)], [])).toEqual({ ticked: [], unticked: [] });
   });
+});
+
+it('a tick stands while the words behind the box and its state do', () => {
+  const box = (text: string, checked: boolean, detail?: string[]) => ({
+    ...{ id: 'aa', checkbox: true, removed: false, text, checked },
+    ...(detail === undefined ? {} : { detail }),
+  });
+  const ticks = { ticked: ['aa'], unticked: [] };
+  const then = [box('The door opens', true, ['quietly'])];
+  expect(ticksThatStand(ticks, then, then)).toEqual(ticks);
+  const none = { ticked: [], unticked: [] };
+  expect(ticksThatStand(ticks, then, [box('The door opens wide', true, ['quietly'])])).toEqual(none);
+  expect(ticksThatStand(ticks, then, [box('The door opens', true, ['loudly'])])).toEqual(none);
+  expect(ticksThatStand(ticks, then, [box('The door opens', false, ['quietly'])])).toEqual(none);
+  expect(ticksThatStand(ticks, then, [])).toEqual(none);
 });

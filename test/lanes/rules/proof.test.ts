@@ -70,6 +70,8 @@ describe('what a check is protected by', () => {
     ['a hidden file is reached', ['**'], ['.github/workflows/ci.yml'], '.github/workflows/ci.yml'],
     ['a folder protects what it holds', ['test/', './spec'], ['spec/a.ts'], 'spec/a.ts'],
     ['a folder that became a link or file is a change of itself', ['test/**'], ['test'], 'test'],
+    ['a line end in a path hides nothing', ['test/**', '*.json'], ['test/a\n.ts'], 'test/a\n.ts'],
+    ['a line end at the root hides nothing', ['*.json'], ['a\u2028b.json'], 'a\u2028b.json'],
     ['nothing protected, nothing touched', [], ['a'], null],
     ['a look-alike folder is not protected', ['test/**'], ['tests/a.ts'], null],
     ['a leading slash is the root', ['/package.json'], ['package.json'], 'package.json'],

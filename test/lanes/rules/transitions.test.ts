@@ -77,6 +77,9 @@ describe('a running task', () => {
   it('whose last run died says what its program printed last', () => {
     const { task } = moved(afterRun({ ...running, runsUsed: 3 }, { ...crash, tail: 'no such file\n' }, act));
     expect(task.detail).toMatch(/^The last of 3 runs ended: .+\n\nno such file$/);
+    const noise = { ...crash, tail: `${'noise\n'.repeat(1_300)}no such file\n` };
+    const { task: noisy } = moved(afterRun({ ...running, runsUsed: 3 }, noise, act));
+    expect(noisy.detail).toMatch(/^The last of 3 runs ended: [\s\S]+\nno such file$/);
   });
 
   it('whose lease ended is treated as a death', () => {

@@ -103,6 +103,11 @@ describe('a note', () => {
     );
   });
 
+  it('of long output the end is shown, which says why', () => {
+    const detail = `The last of 3 runs ended.\n\n${'noise\n'.repeat(4_000)}the last words`;
+    expect(words(parked('runs_exhausted', { detail }))).toMatch(/\nthe last words\n```/);
+  });
+
   it('shows the verdicts, what is open and why, and evidence by standing', () => {
     const text = words(parked('criteria_open'));
     expect(text).toContain(
