@@ -10,7 +10,8 @@ import { type FlowStage, useStage } from './stage.ts';
 const seed = Number(env.FLOW_SEED ?? Date.now() % 1_000_000);
 const kills = 12;
 const issueCount = 6;
-const victims = ['server', 'redis', 'worker', 'agent'] as const;
+/** What takes a new start of everything comes less often. */
+const victims = ['server', 'redis', 'worker', 'worker', 'agent', 'agent'] as const;
 
 /** A small generator of numbers from 0 to below 1; the same seed gives the same ones. */
 function makeRandom(from: number): () => number {
