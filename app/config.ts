@@ -125,7 +125,7 @@ function readCredentials(variables: Variables, dataDir: string, problems: string
     );
     if (stray.length > 0) {
       problems.push(
-        `APP_ID is not set, but ${stray.join(' and ')} is: set all of the App's variables, or none.`,
+        `APP_ID is not set, but ${stray.join(' and ')} ${stray.length > 1 ? 'are' : 'is'}: set all of the App's variables, or none.`,
       );
       return null;
     }
@@ -143,6 +143,10 @@ function readCredentials(variables: Variables, dataDir: string, problems: string
 
 function readKey(variables: Variables, problems: string[]): string | null {
   const { PRIVATE_KEY: text, PRIVATE_KEY_PATH: path } = variables;
+  if (text !== undefined && path !== undefined) {
+    problems.push('PRIVATE_KEY and PRIVATE_KEY_PATH are both set: leave one of them out.');
+    return null;
+  }
   const name = text === undefined ? 'PRIVATE_KEY_PATH' : 'PRIVATE_KEY';
   if (text === undefined && path === undefined) {
     problems.push('PRIVATE_KEY or PRIVATE_KEY_PATH is not set: give the private key of the App (PEM).');
@@ -208,6 +212,14 @@ export function workerEnvironment(
     if (value !== undefined) chosen[name] = value;
   }
   return chosen;
+}
+
+/** Anything shorter would blank out ordinary words. */
+const shortestSecret = 8;
+
+/** The values of the variables that lanes hand to their agents: nothing that we post may hold one. */
+export function agentSecrets(agentNames: readonly string[], env: Environment = process.env): string[] {
+  return agentNames.flatMap((name) => env[name] ?? []).filter((value) => value.length >= shortestSecret);
 }
 
 /** Where a proxy or a company's certificate stands between us and GitHub; git reads both forms. */

@@ -20,7 +20,7 @@ import { makeNoteText } from './broker/note-text.ts';
 import { type KeptWorker, keepWorker } from './child/keep-worker.ts';
 import type { AppCredentials } from './config/credentials.ts';
 import type { OperatorConfig } from './config/operator-file.ts';
-import { networkEnvironment, type ServerConfig, workerEnvironment } from './config.ts';
+import { agentSecrets, networkEnvironment, type ServerConfig, workerEnvironment } from './config.ts';
 import { closeBodyReader } from './github/body/index.ts';
 import { makeHostPort } from './github/host-port.ts';
 import { makeProbot } from './github/probot.ts';
@@ -94,7 +94,7 @@ async function compose(deps: ServerDeps, closers: Closers): Promise<RunningServe
   closers.push(() => engine.close(), closeBodyReader);
   const probot = makeProbot({ ...credentials, apiUrl: config.apiUrl, logLevel: config.logLevel });
   const app = await whoAmI(probot, config.apiUrl);
-  const secrets = [credentials.webhookSecret];
+  const secrets = secretsOf(deps);
   const desk = makeDesk({ engine, probot, app, operator, serverUrl: config.serverUrl, secrets, log });
 
   const loops = makeLoops(deps, engine, desk);
@@ -143,11 +143,22 @@ async function openStore({ redisUrl, dataDir }: ServerConfig, log: Logger): Prom
   return { url: redisUrl, stop: async () => {}, ended: new Promise(() => {}) };
 }
 
-function makeLoops({ config, credentials, operator }: ServerDeps, engine: Engine, desk: Desk) {
+/** The variables that lanes hand to their agents. */
+function agentNames({ operator }: ServerDeps): string[] {
+  return operator.lanes.flatMap(({ agent }) => (agent.kind === 'command' ? agent.env : []));
+}
+
+/** Exact words that must never appear on GitHub. */
+function secretsOf(deps: ServerDeps): string[] {
+  return [deps.credentials.webhookSecret, ...agentSecrets(agentNames(deps))];
+}
+
+function makeLoops(deps: ServerDeps, engine: Engine, desk: Desk) {
+  const { config, credentials, operator } = deps;
   const namespaces = [...new Set(operator.lanes.map((lane) => lane.namespace))];
   const notes = makeNoteText({
     keys: noteKeys({ explicit: config.noteKeys, privateKey: credentials.privateKey }),
-    secrets: [credentials.webhookSecret],
+    secrets: secretsOf(deps),
   });
   const labels = makeLabelKeeper({ desk, sleep: pause });
   return {
@@ -202,13 +213,16 @@ function consume(
 }
 
 /** The local worker; null where the operator's file grants it nothing. */
-function startWorker({ config, operator, log }: ServerDeps, redisUrl: string, desk: Desk): KeptWorker | null {
-  const namespaces = operator.grants.get(config.workerName);
+function startWorker(deps: ServerDeps, redisUrl: string, desk: Desk): KeptWorker | null {
+  const { config, operator, log } = deps;
+  const { workerName } = config;
+  const namespaces = operator.grants.get(workerName);
   if (namespaces === undefined) {
-    log.warn({ worker: config.workerName }, 'no grants for the local worker: it is not started');
+    log.warn(
+      `No grants for ${workerName}, so no worker is started here and issues wait: name it under grants, or set LANES_WORKER_NAME.`,
+    );
     return null;
   }
-  const names = operator.lanes.flatMap(({ agent }) => (agent.kind === 'command' ? agent.env : []));
   const bootstrap = {
     identity: config.workerName,
     namespaces: [...namespaces],
@@ -217,7 +231,7 @@ function startWorker({ config, operator, log }: ServerDeps, redisUrl: string, de
     redisUrl,
     dataDir: config.dataDir,
     hide: [...config.secretFiles],
-    environment: workerEnvironment(names),
+    environment: workerEnvironment(agentNames(deps)),
     networkEnvironment: networkEnvironment(),
     logLevel: config.logLevel,
   };

@@ -96,7 +96,7 @@ function toText(note: Note): string {
   const { issue, app } = note;
   const state = note.reason ?? note.stateReason;
   const lines = [
-    'The signature holds.',
+    'The signature of the hidden block holds; the visible text is not covered by it.',
     `State: ${note.state}${state === undefined ? '' : ` (${state})`}`,
     `Issue: ${issue.repository}#${issue.number} (repository ${issue.repositoryId}, installation ${issue.installation})`,
     `App: ${app.slug} (${app.id})`,

@@ -15,7 +15,10 @@ export async function whoAmI(probot: Pick<Probot, 'auth'>, apiUrl: string): Prom
     return z.object({ id: z.int(), slug: z.string() }).parse(data);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([`GitHub at ${apiUrl} does not accept APP_ID and the private key: ${why}.`], {
+    const status = error instanceof Error && 'status' in error ? error.status : undefined;
+    const refused = status === 401 || status === 403 || status === 404;
+    const what = refused ? 'does not accept APP_ID and the private key' : 'cannot be asked who the App is';
+    throw new ConfigError([`GitHub at ${apiUrl} ${what}: ${why}.`], {
       cause: error,
     });
   }

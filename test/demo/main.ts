@@ -2,16 +2,19 @@
  * `npm run demo`: the main job on real parts. A stand-in for GitHub, Redis, the App and a worker; three issues, from
  * their label to their end. Exit code 0 if every step went as the story says, else 1, naming the step.
  */
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { makeNarrator, type Narrator } from './narrator.ts';
 import { type PlayedIssue, play } from './play.ts';
 import { openStage, type Stage } from './stage.ts';
 import { stories } from './stories.ts';
 import { renderTable } from './table.ts';
 
-const { values: options } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, keep: { type: 'boolean', default: false } },
-});
+const options = new Command('demo')
+  .description('play three issues from their label to their end, on real parts')
+  .option('--json', 'print one JSON object on stdout, and the story on stderr', false)
+  .option('--keep', 'leave everything running at the end, and print the addresses', false)
+  .parse()
+  .opts<{ json: boolean; keep: boolean }>();
 
 const print = (line: string) => (options.json ? process.stderr : process.stdout).write(`${line}\n`);
 const narrator = makeNarrator(print, Date.now);
@@ -30,8 +33,9 @@ async function playAll(stage: Stage): Promise<{ issues: PlayedIssue[]; ok: boole
 
 async function keepOpen({ github, url, dataDir, ended }: Stage, say: Narrator['say']): Promise<void> {
   say('', `the stand-in for GitHub: ${github.url} (as maria: token ${github.token})`);
+  say('', `read an issue: curl ${github.url}/repos/acme/shop/issues/1/comments`);
   say('', `Lanekeeper: ${url}, its data: ${dataDir}`);
-  say('', 'everything is left running; end it with Ctrl-C');
+  say('', 'everything is left running; Ctrl-C ends it and removes its data');
   const interrupted = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
   });

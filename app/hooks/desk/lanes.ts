@@ -44,7 +44,7 @@ export async function laneForLabel(desk: Desk, ref: RepositoryRef, label: string
 
 /** Says once on the issue what is wrong with a broken repository file, with line and column. */
 export async function sayBrokenFile(desk: Desk, issue: IssueRef): Promise<void> {
-  const { broken } = await desk.github.repositoryFile(issue);
+  const { broken, file } = await desk.github.repositoryFile(issue);
   if (!broken) return;
   const lines = broken.problems
     .slice(0, 10)
@@ -56,7 +56,9 @@ export async function sayBrokenFile(desk: Desk, issue: IssueRef): Promise<void> 
     '',
     ...lines,
     '',
-    'The last good version stays in force. Correct the file; nothing else is needed.',
+    file === 'unknown'
+      ? 'No earlier version of it is known, so no lane works here until it is corrected. Nothing else is needed.'
+      : 'The last good version stays in force. Correct the file; nothing else is needed.',
   ].join('\n');
   await desk.engine.loose.add(desk.caller(githubNamespace), {
     kind: 'comment',

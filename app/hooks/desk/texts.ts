@@ -26,7 +26,7 @@ function told(first: string, task: Task, last: string): string {
   return [first, ...open, '', last].join('\n');
 }
 
-const again = 'To go on, reopen the issue and set the label again.';
+const again = 'To go on, reopen the issue, remove the label and set it again.';
 
 /** A permitted person closed the issue: respected, and written down once. */
 export function closedByHandText(task: Task): string {

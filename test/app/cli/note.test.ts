@@ -31,7 +31,7 @@ describe('lanekeeper note', () => {
   it('reads a note back, says that the signature holds, and what it cannot see', async () => {
     const { exitCode, stdout, stderr } = await run(['key', 'note', file]);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('The signature holds.');
+    expect(stdout).toContain('The signature of the hidden block holds');
     expect(stdout).toContain('State: parked (criteria_open)');
     expect(stdout).toContain('Issue: acme/app#12');
     expect(stdout).toContain('  k2w7 met (agent) two');

@@ -69,7 +69,8 @@ describe('start ends with 2 and one clear line', () => {
       { ...good, LANES_CONFIG: file('b.yml', 'lanes: {}\nrepo: []\n') },
       /b\.yml:2:1: /,
     ],
-    ['where GitHub does not know the App', good, /does not accept APP_ID and the private key/],
+    ['where GitHub cannot be reached', good, /cannot be asked who the App is: /],
+    ['with two keys', { ...good, PRIVATE_KEY_PATH: '/k' }, /PRIVATE_KEY and PRIVATE_KEY_PATH are both set/],
   ])('%s', async (_name, env, expected) => {
     const { code, stdout, lines } = await start(env);
     expect(lines.filter((line) => expected.test(line))).toHaveLength(1);

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isConfigError } from '../../../app/config/problems.ts';
 import { probotEnvironment, readServerConfig, workerEnvironment } from '../../../app/config.ts';
 
@@ -16,6 +16,7 @@ beforeEach(() => {
   dataDir = mkdtempSync(join(root, 'data-'));
   app = { APP_ID: '7', PRIVATE_KEY: pem, WEBHOOK_SECRET: 'a-long-enough-secret', LANES_DATA_DIR: dataDir };
 });
+afterEach(() => vi.restoreAllMocks());
 afterAll(() => rmSync(root, { recursive: true }));
 
 function problemsOf(env: Record<string, string>): readonly string[] {
@@ -30,6 +31,8 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 
 describe('the environment of start', () => {
   it('has defaults for everything but the credentials', () => {
+    // Where a checkout has an operator's file, it would be found.
+    vi.spyOn(process, 'cwd').mockReturnValue(dataDir);
     expect(readServerConfig(app)).toMatchObject({
       credentials: { appId: 7, privateKey: pem, webhookSecret: 'a-long-enough-secret' },
       apiUrl: 'https://api.github.com',
@@ -72,7 +75,7 @@ describe('the environment of start', () => {
     [
       'a secret without an App id',
       { APP_ID: '' },
-      /^APP_ID is not set, but PRIVATE_KEY and WEBHOOK_SECRET is/,
+      /^APP_ID is not set, but PRIVATE_KEY and WEBHOOK_SECRET are/,
     ],
     [
       'a bad API address',

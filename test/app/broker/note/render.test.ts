@@ -118,7 +118,7 @@ describe('a note', () => {
     );
     expect(text).toContain('| **waived**: nobody has old files | alice |');
     expect(text).toContain('| `t5m2` | It works on Windows | **open** |');
-    const [verified = '', asserted = ''] = text.split('**Only asserted**');
+    const [verified = '', asserted = ''] = text.split('**Not verified**');
     expect(verified).toContain('- `c3f9`: check `unit` (passed again on the captured tree)');
     expect(asserted).toContain('- `k2w7`: https://ci.example/1234');
     expect(verified).not.toContain('ci.example');
