@@ -11,8 +11,8 @@ import {
   createEngine,
   type Engine,
   intakeNamespace,
+  keepEmbeddedRedis,
   openRedis,
-  startEmbeddedRedis,
 } from '../lanes/index.ts';
 import { createBroker } from './broker/index.ts';
 import { noteKeys } from './broker/note/index.ts';
@@ -113,7 +113,7 @@ async function compose(deps: ServerDeps, closers: Closers): Promise<RunningServe
   }
   return {
     url,
-    failed: store.ended.then(() => 'Redis ended'),
+    failed: store.ended.then(() => 'Redis ended and could not be started again'),
     async stop(grace, hurry) {
       graceMs = grace;
       hurry.addEventListener('abort', () => void worker?.stop(0), { once: true });
@@ -125,12 +125,15 @@ async function compose(deps: ServerDeps, closers: Closers): Promise<RunningServe
 interface Store {
   readonly url: string;
   stop(): Promise<void>;
-  /** Resolves when a Redis of ours is gone; never for another one. */
+  /** Resolves when a Redis of ours is gone for good; never for another one. */
   readonly ended: Promise<void>;
 }
 
 async function openStore({ redisUrl, dataDir }: ServerConfig, log: Logger): Promise<Store> {
-  if (redisUrl === null) return startEmbeddedRedis({ dataDir });
+  if (redisUrl === null) {
+    const onDeath = () => log.warn('Redis ended; starting it again');
+    return keepEmbeddedRedis({ dataDir, onDeath });
+  }
   await checkRedis(redisUrl);
   if (await admitsAnybody(redisUrl)) {
     log.warn(

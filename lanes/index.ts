@@ -63,6 +63,7 @@ export { type IntakeReason, sentenceOf } from './rules/intake/reasons.ts';
 export { effectiveLane, fillLane, sameLabel } from './rules/lanes.ts';
 export { admitsAnybody, checkRedis, openRedis } from './store/connect.ts';
 export { type EmbeddedRedis, embeddedUrlFile, startEmbeddedRedis } from './store/embedded.ts';
+export { keepEmbeddedRedis } from './store/kept-redis.ts';
 export type { Engine } from './verbs.ts';
 export { probeContainment } from './work/containment.ts';
 export type { HostPort } from './work/host-port.ts';

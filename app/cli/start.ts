@@ -66,7 +66,9 @@ async function run(
   process.stdout.write(`Lanekeeper is ready on ${server.url}\n`);
   const why = await Promise.race([server.failed, aborted(stop)]);
   log.info({ why }, 'stopping');
-  await server.stop(hurry.aborted ? 0 : graceMs, hurry);
+  // Without Redis no run can record how it ended: there is nothing to wait for.
+  const wait = stop.aborted && !hurry.aborted;
+  await server.stop(wait ? graceMs : 0, hurry);
   return stop.aborted ? 0 : 1;
 }
 

@@ -7,7 +7,7 @@ import { type Cause, decide, recordOf } from './desk/records.ts';
 import { type IssuesPayload, isPullRequest, refOf, senderOf } from './payload.ts';
 
 async function oneLabel(desk: Desk, payload: IssuesPayload, label: string, cause: Cause): Promise<void> {
-  const { title, body } = payload.issue;
+  const { title, body, closed_at: closedAt } = payload.issue;
   await labelSet(desk, {
     ref: refOf(payload),
     label,
@@ -15,6 +15,7 @@ async function oneLabel(desk: Desk, payload: IssuesPayload, label: string, cause
     cause,
     pullRequest: isPullRequest(payload),
     archived: payload.repository.archived,
+    wasOpen: closedAt === null || closedAt === undefined,
     title,
     bodyHash: body === undefined ? undefined : hashBody(body),
   });

@@ -24,6 +24,8 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   /** Default: `redis-server`, else `valkey-server`, of PATH. */
   readonly binary?: string;
+  /** Default: any free one. */
+  readonly port?: number;
 }
 
 /** Where a running embedded Redis leaves its address, with the password: for commands beside `start`. */
@@ -33,12 +35,13 @@ export function embeddedUrlFile(dataDir: string): string {
 
 const startWithinMs = 20_000;
 const stopWithinMs = 10_000;
+const lockWithinS = 3;
 
 /**
  * Starts Redis on `dataDir`.
  * @throws LaneError `store_unavailable`: no such program, the directory is in use by another one, or it does not start.
  */
-export async function startEmbeddedRedis({ dataDir, binary }: EmbeddedOptions): Promise<EmbeddedRedis> {
+export async function startEmbeddedRedis({ dataDir, binary, port }: EmbeddedOptions): Promise<EmbeddedRedis> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const program = binary ?? ['redis-server', 'valkey-server'].find((name) => runs(name, ['--version']));
   if (program === undefined)
@@ -50,8 +53,7 @@ export async function startEmbeddedRedis({ dataDir, binary }: EmbeddedOptions): 
   try {
     lockOrThrow(lock, dataDir);
     const password = keptPassword(join(dataDir, 'redis.password'));
-    const port = await freePort();
-    return await launch(program, lock, port, password, dataDir);
+    return await launch(program, lock, port ?? (await freePort()), password, dataDir);
   } finally {
     // The child has its own copy of the descriptor: the lock is held for exactly as long as it lives.
     closeSync(lock);
@@ -62,9 +64,12 @@ function runs(program: string, args: string[]): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** The kernel's lock, taken on our descriptor by flock(1); it is released with the last process that has it open. */
+/**
+ * The kernel's lock, taken on our descriptor by flock(1); it is released with the last process that has it open. The
+ * Redis of a parent that has just died needs a moment to end.
+ */
 function lockOrThrow(lock: number, dataDir: string): void {
-  const { status, error } = spawnSync('flock', ['-n', '-x', '3'], {
+  const { status, error } = spawnSync('flock', ['-w', String(lockWithinS), '-x', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', lock],
   });
   if (status === 0) return;

@@ -10,6 +10,7 @@ export interface Lanekeeper {
   readonly pid: number;
   /** Resolves when it ends, whoever ended it: with its exit code, or the signal. */
   readonly ended: Promise<number | NodeJS.Signals>;
+  isOver(): boolean;
   /** Sends a signal, unless it has ended. */
   kill(signal: NodeJS.Signals): void;
 }
@@ -17,7 +18,7 @@ export interface Lanekeeper {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const program = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url));
-const readyWithinMs = 30_000;
+const readyWithinMs = 60_000;
 
 /** The variables that tie it to a stand-in. `config` is the operator's file. */
 export function settingsFor(
@@ -51,11 +52,12 @@ export async function startLanekeeper(env: Environment, onLog?: (text: string) =
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? code ?? 0));
   });
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
   const kill = (signal: NodeJS.Signals) => {
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    if (!isOver()) child.kill(signal);
   };
   try {
-    return { url: await whenReady(child), pid: child.pid ?? 0, ended, kill };
+    return { url: await whenReady(child), pid: child.pid ?? 0, ended, isOver, kill };
   } catch (error) {
     kill('SIGTERM');
     await ended;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { TestContext } from 'vitest';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { noteKey } from '../../app/broker/note/index.ts';
 import { type Lanekeeper, settingsFor, startLanekeeper } from '../demo/lanekeeper.ts';
 import { noteReader } from '../demo/notes.ts';
@@ -35,6 +35,9 @@ export interface FlowStage {
   dataDir(worker?: string): string;
   /** Waits until Lanekeeper's log holds this text. */
   says(text: string): Promise<unknown>;
+  /** What Lanekeeper logged. */
+  log(): string;
+  close(): Promise<void>;
   /** Opens an issue with one criterion, and labels it; with `held`, its agents wait at the gate. */
   issue(options?: { readonly held?: boolean; readonly labels?: string[] }): Promise<number>;
   /** An issue whose agent waits at the gate now. */
@@ -61,8 +64,34 @@ grants:
   beta: ["lane:fix"]
 `;
 
-/** Opens a stage for one test, which closes it when it ends and shows Lanekeeper's log when it failed. */
-export async function openFlowStage(context: TestContext): Promise<FlowStage> {
+/** Starts are work for the processor: many at once would all be late. */
+const startsAtOnce = 2;
+const starting = new Set<Promise<unknown>>();
+
+async function inTurn<T>(start: () => Promise<T>): Promise<T> {
+  while (starting.size >= startsAtOnce) await Promise.race(starting);
+  const one = start();
+  const over = one.catch(() => {});
+  starting.add(over);
+  try {
+    return await one;
+  } finally {
+    starting.delete(over);
+  }
+}
+
+/** A stage for all tests of a suite. Where one fails, Lanekeeper's log is shown. */
+export function useStage(): () => FlowStage {
+  let stage: FlowStage;
+  beforeAll(async () => {
+    stage = await openFlowStage();
+  }, 170_000);
+  beforeEach(({ onTestFailed }) => onTestFailed(() => void process.stderr.write(stage.log())));
+  afterAll(() => stage.close());
+  return () => stage;
+}
+
+export async function openFlowStage(): Promise<FlowStage> {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-flow-'));
   const [github, gate] = await Promise.all([startGitHub(), openGate()]);
   const repo = await github.createRepo({ owner, name });
@@ -71,14 +100,6 @@ export async function openFlowStage(context: TestContext): Promise<FlowStage> {
   await writeFile(config, configFor(join(folder, 'gated.mjs'), gate.url));
   const started: Lanekeeper[] = [];
   const log: string[] = [];
-  context.onTestFailed(() => void process.stderr.write(log.join('')));
-  context.onTestFinished(async () => {
-    for (const one of started) one.kill('SIGKILL');
-    await Promise.all(started.map((one) => one.ended));
-    await gate.close();
-    await github.close();
-    await rm(folder, { recursive: true, force: true, maxRetries: 20 });
-  });
   const dataDir = (worker = 'alpha') => join(folder, worker);
   const people = github.octokit(github.people.admin.token);
   const issue: FlowStage['issue'] = async ({ held = false, labels = [label] } = {}) => {
@@ -101,20 +122,26 @@ export async function openFlowStage(context: TestContext): Promise<FlowStage> {
     dataDir,
     async start({ worker = 'alpha', redisUrl = '' } = {}) {
       const settings = settingsFor(github, { config, dataDir: dataDir(worker), worker });
-      const running = await startLanekeeper(
-        { ...env, ...settings, LANES_REDIS_URL: redisUrl, LOG_LEVEL: 'info' },
-        (text) => log.push(text),
-      );
+      const all = { ...env, ...settings, LANES_REDIS_URL: redisUrl, LOG_LEVEL: 'info' };
+      const running = await inTurn(() => startLanekeeper(all, (text) => log.push(text)));
       started.push(running);
       github.setHookUrl(`${running.url}/api/github/webhooks`);
       return running;
     },
     issue,
+    log: () => log.join(''),
     says: (text) => until(`the log says "${text}"`, async () => log.join('').includes(text)),
     async running() {
       const number = await issue({ held: true });
       await until(`the agent of #${number}`, async () => gate.waiting(number).length > 0);
       return number;
+    },
+    async close() {
+      for (const one of started) one.kill('SIGKILL');
+      await Promise.all(started.map((one) => one.ended));
+      await gate.close();
+      await github.close();
+      await rm(folder, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

@@ -41,6 +41,8 @@ export interface LabelSet {
   readonly cause: Cause;
   readonly pullRequest: boolean;
   readonly archived: boolean;
+  /** Whether the issue was open when the label was set, where the event told it. */
+  readonly wasOpen?: boolean;
   /** The title when the label was set, where the event told it. */
   readonly title?: string | undefined;
   /** The hash of the body when the label was set, where the event told it. */
@@ -96,6 +98,7 @@ async function settleLabel(desk: Desk, looked: Looked): Promise<Intake> {
       narrowed: here.narrowed,
       issue: { ...issue, labelSet: issue.labels.some((name) => sameLabel(name, labelOf(here))) },
       live: live?.lane ?? null,
+      toldLate: set.wasOpen === true && record?.labelsSeen?.[here.lane.name] !== undefined,
     };
     let decision = intake({ ...input, reading: readable });
     if (decision.kind === 'ignore' || decision.kind === 'refuse') {

@@ -42,6 +42,8 @@ export interface IntakeInput extends ScreenInput {
     readonly pullRequest: boolean;
     readonly labelSet: boolean;
   };
+  /** Whether the label was set while the issue was open, and the lane has been decided about since. */
+  readonly toldLate?: boolean;
   /** The lane of the task that is live for this issue, or null. */
   readonly live: string | null;
   readonly reading: BodyReading;
@@ -91,7 +93,7 @@ export function intake(input: IntakeInput): Intake {
   if (!input.issue.labelSet) return ignore('label_not_set');
   if (!input.permitted && !input.sender.bot) return refuse('not_permitted');
   if (lane === 'unknown') return refuse('repository_file_broken');
-  if (!input.issue.open) return refuse('issue_closed');
+  if (!input.issue.open) return input.toldLate ? ignore('duplicate') : refuse('issue_closed');
   if (input.issue.locked) return refuse('issue_locked');
   if (input.live !== null) return input.live === lane.name ? ignore('duplicate') : refuse('issue_busy');
   const verdict = judgeReading(input.reading, lane.onNoCriteria);

@@ -103,6 +103,19 @@ test('a label of no lane leaves no trace', async () => {
   expect(await world.record(number)).toBeNull();
 });
 
+test('a label that is told late, after the issue was closed as complete, is not refused', async () => {
+  const number = await openIssue(world, { labels: ['lane:triage'] });
+  await world.settle();
+  await work(world, triage.namespace, allMet, number);
+  await world.settle();
+  const told = world.github.deliveries().findLast(({ action }) => action === 'labeled');
+  if (told === undefined) throw new Error('no delivery');
+  await fetch(told.url, { method: 'POST', headers: told.headers, body: told.payload });
+  await world.settle();
+  expect(await reactions(world, number)).toEqual(['eyes']);
+  expect(await liveOn(number)).toEqual([]);
+});
+
 test('an opening that is told late, after the task has ended, starts nothing', async () => {
   world.github.webhookFault({ event: 'issues.opened', kind: 'drop' });
   const number = await openIssue(world, { labels: ['lane:triage'] });
@@ -203,6 +216,8 @@ test('a label set again after the end makes a new task that takes over the verdi
     },
   }));
   await world.as.maria.issues.removeLabel({ ...at(world, number), name: 'lane:docs' });
+  // Without this the removal may be looked at when the label is back, and then it counts for nothing.
+  await world.settle();
   await world.as.maria.issues.addLabels({ ...at(world, number), labels: ['lane:docs'] });
   await world.settle();
   const second = await world.task(number);

@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { admitsAnybody, checkRedis, type EmbeddedRedis, startEmbeddedRedis } from '../../../lanes/index.ts';
+import {
+  admitsAnybody,
+  checkRedis,
+  type EmbeddedRedis,
+  keepEmbeddedRedis,
+  startEmbeddedRedis,
+} from '../../../lanes/index.ts';
 import { freePort, startOwnRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -25,6 +31,16 @@ async function start(): Promise<EmbeddedRedis> {
   const redis = await startEmbeddedRedis({ dataDir });
   started.push(redis);
   return redis;
+}
+
+/** Redis counts its life in whole seconds; three of them are over two. */
+async function livedLong(redis: Redis): Promise<boolean> {
+  return Number(/^uptime_in_seconds:(\d+)/m.exec(await redis.info('server'))?.[1]) >= 3;
+}
+
+async function pidOf(url: string): Promise<number> {
+  const info = await use(url, (redis) => redis.info('server'));
+  return Number(/^process_id:(\d+)/m.exec(info)?.[1]);
 }
 
 async function use<T>(url: string, act: (redis: Redis) => Promise<T>): Promise<T> {
@@ -93,9 +109,52 @@ describe('the embedded Redis', () => {
     expect((await start()).pid).not.toBe(pid);
   });
 
+  it('waits for the Redis of a parent that has just died', async () => {
+    const program = new URL('../../fixtures/engine/embedded-parent.ts', import.meta.url).pathname;
+    const parent = spawn(process.execPath, ['--import', 'tsx', program, dataDir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const pid = Number(String((await once(parent.stdout, 'data'))[0]));
+    // It ends as soon as it may go on, which is while the next one asks for the directory.
+    process.kill(pid, 'SIGSTOP');
+    parent.kill('SIGKILL');
+    await once(parent, 'exit');
+    spawn('sh', ['-c', `sleep 0.5; kill -CONT ${pid}`]);
+    expect((await start()).pid).not.toBe(pid);
+  });
+
   it('says in one line what is wrong where it cannot start', async () => {
     const missing = startEmbeddedRedis({ dataDir, binary: '/nowhere/redis-server' });
     await expect(missing).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});
+
+describe('the kept Redis', () => {
+  it('is started again when it dies, at the same address and with what was written', async () => {
+    const deaths: number[] = [];
+    const kept = await keepEmbeddedRedis({ dataDir, onDeath: () => void deaths.push(Date.now()) });
+    const die = async () => process.kill(await pidOf(kept.url), 'SIGKILL');
+    const isUp = () =>
+      checkRedis(kept.url).then(
+        () => true,
+        () => false,
+      );
+    await use(kept.url, (redis) => redis.set('x', '1'));
+    await until('it has lived for a while', () => use(kept.url, livedLong));
+    await die();
+    await until('it is up again', async () => deaths.length === 1 && (await isUp()));
+    expect(await use(kept.url, (redis) => redis.get('x'))).toBe('1');
+    // Dead again at once: it is not worth another start.
+    await die();
+    await kept.ended;
+    await kept.stop();
+  });
+
+  it('stays stopped', async () => {
+    const kept = await keepEmbeddedRedis({ dataDir, onDeath: () => {} });
+    await kept.stop();
+    await kept.ended;
+    await expect(checkRedis(kept.url)).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 });
 
