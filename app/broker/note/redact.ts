@@ -48,7 +48,7 @@ const userInfo = /(:\/\/)(?:[^\s/@:]{0,256}:[^\s/@]{1,1024}|[^\s/@:]{20,1024})@/
  * characters go first, since they could split a token.
  */
 export function redact(text: string, secrets: readonly string[]): string {
-  let clean = maskPrivateKeys(maskExact(stripControls(text), secrets));
+  let clean = maskHeadless(maskPrivateKeys(maskExact(stripControls(text), secrets)));
   for (const shape of shapes) clean = clean.replace(shape, mask);
   clean = clean.replace(userInfo, `$1${mask}@`);
   for (const place of places) clean = clean.replace(place, `$1${mask}`);
@@ -97,4 +97,18 @@ function maskPrivateKeys(text: string): string {
     if (end.exec(text) === null) return kept;
     from = end.lastIndex;
   }
+}
+
+const endOfKey = /^.{0,1000}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+const keyLine = /^[ \t>]{0,20}[A-Za-z0-9+/=]{1,100}[ \t]{0,20}$/;
+
+/** The end of a PEM private key whose beginning was cut off, as in the last lines of an output. */
+function maskHeadless(text: string): string {
+  const kept: string[] = [];
+  for (const line of text.split('\n')) {
+    const rest = line.replace(endOfKey, mask);
+    if (rest !== line) while (keyLine.test(kept.at(-1) ?? ' ')) kept.pop();
+    kept.push(rest);
+  }
+  return kept.join('\n');
 }

@@ -98,7 +98,9 @@ async function leftBehind(git: CaptureGit, warnings: string): Promise<Missing[]>
       why: path.endsWith('/') ? 'embedded_repository' : 'not_readable',
     });
   }
-  for (const [, path] of `${warnings}\n${others.stderr}`.matchAll(/could not open directory '(.*?)\/?':/g)) {
+  // Git cuts its messages at 4 KB: one about a longer path has no end.
+  const unopened = /could not open directory '(.*?)(?:\/?':|$)/gm;
+  for (const [, path] of `${warnings}\n${others.stderr}`.matchAll(unopened)) {
     missing.push({ path: path ?? '.', why: 'not_readable' });
   }
   return missing.slice(0, MAX_MISSING);

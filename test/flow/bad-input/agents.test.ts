@@ -1,4 +1,5 @@
 /** Agents that misbehave, through `lanekeeper start`: each ends in a reason on its issue, and nothing else is hurt. */
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Stage } from '../../demo/stage.ts';
 import { waitFor } from '../../demo/watch.ts';
 import { contained } from '../../lanes/work/run-support.ts';
+import { until } from '../../support/until.ts';
 
 const agent = fileURLToPath(new URL('../../fixtures/agents/rogue.mjs', import.meta.url));
 const config = `
@@ -59,7 +61,11 @@ describe.runIf(contained)('an agent', () => {
   beforeAll(async () => {
     stage = await openStage({ PATH: process.env.PATH }, config);
   }, 120_000);
-  afterAll(() => stage.close(), 120_000);
+  afterAll(async () => {
+    // Node cannot remove what is deeper than a path can name.
+    execFileSync('rm', ['-rf', join(stage.dataDir, 'copies')]);
+    await stage.close();
+  }, 120_000);
 
   const invalid = 'its result was not valid';
   const unproven = 'not verified';
@@ -80,6 +86,9 @@ describe.runIf(contained)('an agent', () => {
     ['forks', unproven, 'failed with exit'],
     ['hangs', 'longer than', 'run'],
     ['prints', 'exited with code 3', 'the last words'],
+    ['deep', unproven, 'The patch does not hold'],
+    ['locked', unproven, 'failed with exit'],
+    ['names', unproven, 'failed with exit'],
     ['removes', unproven, 'protected by'],
   ])('that does "%s" is parked, and the note says so', async (mode, ...words) => {
     const seen = await attack(mode);
@@ -99,6 +108,19 @@ describe.runIf(contained)('an agent', () => {
     // Other tests' Redis on this machine may let everybody in; ours must not.
     const { port } = new URL(readFileSync(join(stage.dataDir, 'redis.url'), 'utf8'));
     expect(found.filter((one) => !one.startsWith('port ') || one === `port ${port}`)).toEqual([]);
+  });
+
+  test('whatever it left, its patch stays and its copy goes, but for the one that no patch holds whole', async () => {
+    const left = (part: string) => readdirSync(join(stage.dataDir, 'copies', part));
+    await until(
+      'the other copies are gone',
+      async () => left('ctl').length === 1 && left('grave').length === 0,
+    );
+    expect(left('work').map((id) => readdirSync(join(stage.dataDir, 'copies', 'work', id)))).toEqual([
+      expect.arrayContaining(['deep-deep-deep']),
+    ]);
+    const patches = readdirSync(join(stage.dataDir, 'outbox')).filter((name) => name.endsWith('.patch'));
+    expect(patches.length).toBeGreaterThan(20);
   });
 
   test('that keeps to the contract still gets its turn, in bounded memory', async () => {

@@ -75,6 +75,17 @@ describe('a capture', () => {
     });
   });
 
+  it('says that a folder deeper than a path can name could not be read', async () => {
+    const dig =
+      'for (let n = 0; n < 600; n += 1) { fs.mkdirSync("deep-deep-deep"); process.chdir("deep-deep-deep"); }';
+    const { receipt, copy } = await captureAfter((dir) => {
+      sh(dir, process.execPath, '-e', `${dig} fs.writeFileSync("bottom", "x")`);
+    });
+    sh(copy.paths.work, 'rm', '-rf', 'deep-deep-deep');
+    expect(receipt).toMatchObject({ partial: true, files: 0 });
+    expect(receipt.missing[0]).toMatchObject({ why: 'not_readable' });
+  });
+
   it('keeps a file over 50 MB beside the patch', async () => {
     const content = Buffer.alloc(50 * 1024 * 1024 + 1, 'b');
     const { place, copy, receipt } = await captureAfter((dir) => {

@@ -48,6 +48,7 @@ describe('secrets in text', () => {
     const pem = newPrivateKey().trim();
     expect(redact(`a\n${pem}\nb`, [])).toBe('a\n[redacted]\nb');
     expect(redact(`a\n${pem.slice(0, 300)}`, [])).toBe('a\n[redacted]');
+    expect(redact(`a b\n${pem.slice(300)}\nc`, [])).toBe('a b\n[redacted]\nc');
     expect(redact(`a ${pem.replaceAll('\n', '\\n')} b`, [])).toBe('a [redacted] b');
   });
 
