@@ -99,9 +99,6 @@ async function compose(deps: ServerDeps, closers: Closers): Promise<RunningServe
 
   const loops = makeLoops(deps, engine, desk);
   await probot.load(makeApp({ desk, labels: loops.labels, changed: () => loops.broker.kick() }));
-  const url = await openDoor(deps, engine, desk, () => checkRedis(store.url), closers);
-  const consumer = consume(engine, desk, (event) => probot.receive(event as never), log);
-  closers.push(() => consumer.stop());
   const all: Loop[] = [loops.broker, loops.keeper, loops.scan, loops.labels];
   closers.push(() => Promise.all(all.map((loop) => loop.stop())));
   for (const loop of all) loop.start();
@@ -111,6 +108,10 @@ async function compose(deps: ServerDeps, closers: Closers): Promise<RunningServe
     closers.push(() => worker.stop(graceMs));
     await worker.serving;
   }
+  const consumer = consume(engine, desk, (event) => probot.receive(event as never), log);
+  closers.push(() => consumer.stop());
+  // The door is opened last, and so closed first: nothing comes in while runs have their time to finish.
+  const url = await openDoor(deps, engine, desk, () => checkRedis(store.url), closers);
   return {
     url,
     failed: store.ended.then(() => 'Redis ended and could not be started again'),
