@@ -72,7 +72,7 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
     read,
 
     async admit({ task, effects, event: { by, detail } }, epoch) {
-      const order = { task: task.id, score: String(scoreOf(task)), epoch, by, detail };
+      const order = { task: task.id, score: scoreOf(task), epoch, by, detail };
       const texts = [toDoc(task), toHead(task, ''), ...effects.map((effect) => JSON.stringify(effect))];
       const [made] = await run(admitScript, forAdmit, keyOf(task.id), order, texts);
       return made === 1 ? task : ((await read(task.id))?.task ?? task);
@@ -107,9 +107,11 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
       const order = {
         mode: demand.mode,
         lease,
-        from: { state: from.state, revision: from.revision, epoch },
+        fromState: from.state,
+        fromRevision: from.revision,
+        fromEpoch: epoch,
         task: from.id,
-        score: task.state === from.state ? undefined : String(scoreOf(task)),
+        score: task.state === from.state ? '' : scoreOf(task),
         event: event.event,
         run: task.run,
         fence: task.fence,

@@ -80,6 +80,21 @@ function sizeWords(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
+/** How a run ended, in people's words. */
+const outcomeWords = {
+  result: 'finished',
+  died: 'died',
+  unable: 'could not go on',
+  handed_back: 'was handed back',
+  ended: 'was ended',
+} as const satisfies Record<Task['history'][number]['outcome'], string>;
+
+/** What the ledger says of a result, in people's words; anything else is words already. */
+const detailWords: ReadonlyMap<string, string> = new Map([
+  ['done', ''],
+  ['needs_person', 'it asked a question'],
+]);
+
 /**
  * A detail that is what was found in the body is shown as that. One of a single short line is told after the sentence; a
  * longer one, an agent's last output say, is folded.
@@ -91,9 +106,9 @@ function detailView(task: Task, detail: string, limits: Limits): object {
   const notices = task.notices.slice(0, limits.lines).map((notice) => cell(notice, 500));
   const runs = task.history.slice(Math.max(0, task.history.length - limits.lines)).map((past) => ({
     run: past.run,
-    outcome: past.outcome.replaceAll('_', ' '),
+    outcome: outcomeWords[past.outcome],
     worker: codeSpan(past.worker, 100),
-    detail: cell(past.detail, 200),
+    detail: cell(detailWords.get(past.detail) ?? past.detail, 200),
   }));
   return {
     detail: cell(first, 300),

@@ -7,6 +7,7 @@ import { makeBatchScript } from '../batch.ts';
  */
 export const admitScript = makeBatchScript(
   4,
+  ['task', 'score', 'epoch', 'by', 'detail'],
   `
 if redis.call('EXISTS', task) == 1 then return { 0 } end
 local epoch = redis.call('GET', KEYS[1])

@@ -11,6 +11,7 @@ import { luaWriteHead } from './head.ts';
  */
 export const claimScript = makeBatchScript(
   2,
+  ['task', 'worker', 'lease', 'ttlMs', 'rank'],
   `
 ${luaWriteHead}
 local is = redis.call('HMGET', task, 'doc', 'head', 'epoch')

@@ -13,6 +13,7 @@ if not is[1] or cjson.decode(is[1]).lease ~= order.lease or tonumber(is[2]) <= n
 /** Shared keys: ledger. Order: lease (its text), task, run, fence, worker, detail. Answers { 1 if held else 0 }. */
 export const beginScript = makeBatchScript(
   1,
+  ['lease', 'task', 'run', 'fence', 'worker', 'detail'],
   `
 ${luaHeld}
 record(KEYS[1], 'began', order.run, order.fence, order.worker, order.detail)
@@ -26,6 +27,7 @@ return { 1 }
  */
 export const renewScript = makeBatchScript(
   1,
+  ['lease', 'task', 'ttlMs', 'rank'],
   `
 ${luaHeld}
 local ends = now + order.ttlMs

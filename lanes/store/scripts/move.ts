@@ -8,24 +8,30 @@ import { luaWriteHead } from './head.ts';
  * record by the lease that recorded last is answered `already`: the first answer was lost on its way. A task that stays
  * in its state stays where it is in the index, where a renewal may be moving it at the same time.
  *
- * Shared keys: index, effects, ledger. Order: mode, lease (its text), from { state, revision, epoch }, task, score (where
- * the state changes), event, run, fence, by, detail. Texts: doc, head, then the effects.
+ * Shared keys: index, effects, ledger. Order: mode, lease (its text), fromState, fromRevision, fromEpoch, task, score (empty
+ * where the state stays), event, run, fence, by, detail. Texts: doc, head, then the effects.
  * Answers { 'moved' | 'missing' | 'lease_lost' | 'already' | 'conflict' }.
  */
 export const moveScript = makeBatchScript(
   3,
+  [
+    ...['mode', 'lease', 'fromState', 'fromRevision', 'fromEpoch', 'task', 'score'],
+    ...['event', 'run', 'fence', 'by', 'detail'],
+  ] as const,
   `
-local held, from = order.mode == 'held', order.from
+local held = order.mode == 'held'
 local is = redis.call('HMGET', task, 'head', 'epoch', 'leaseEndsAtMs')
 if not is[1] then return { held and 'lease_lost' or 'missing' } end
 local head = cjson.decode(is[1])
 local ended = tonumber(is[3]) <= now
 if held and head.recordedBy == order.lease then return { 'already' } end
 if held and (head.lease ~= order.lease or ended) then return { 'lease_lost' } end
-if head.state ~= from.state or head.revision ~= from.revision or is[2] ~= from.epoch then return { 'conflict' } end
+if head.state ~= order.fromState or head.revision ~= tonumber(order.fromRevision) or is[2] ~= order.fromEpoch then
+  return { 'conflict' }
+end
 if order.mode == 'ended' and not ended then return { 'conflict' } end
 redis.call('HSET', task, 'doc', text(1), 'head', text(2))
-if order.score then redis.call('ZADD', KEYS[1], order.score, order.task) end
+if order.score ~= '' then redis.call('ZADD', KEYS[1], order.score, order.task) end
 for i = 3, texts do
   redis.call('XADD', KEYS[2], '*', 'effect', text(i))
 end
@@ -40,11 +46,12 @@ return { 'moved' }
  */
 export const rewakeScript = makeBatchScript(
   0,
+  ['revision'],
   `
 ${luaWriteHead}
 local is = redis.call('HGET', task, 'head')
 local head = is and cjson.decode(is)
-if not head or head.state ~= 'queued' or head.revision ~= order.revision then return { 0 } end
+if not head or head.state ~= 'queued' or head.revision ~= tonumber(order.revision) then return { 0 } end
 head.wakes, head.revision = head.wakes + 1, head.revision + 1
 redis.call('HSET', task, 'head', write(head))
 return { 1 }
