@@ -214,14 +214,6 @@ export function workerEnvironment(
   return chosen;
 }
 
-/** Anything shorter would blank out ordinary words. */
-const shortestSecret = 8;
-
-/** The values of the variables that lanes hand to their agents: nothing that we post may hold one. */
-export function agentSecrets(agentNames: readonly string[], env: Environment = process.env): string[] {
-  return agentNames.flatMap((name) => env[name] ?? []).filter((value) => value.length >= shortestSecret);
-}
-
 /** Where a proxy or a company's certificate stands between us and GitHub; git reads both forms. */
 const networkNames = [
   'HTTP_PROXY',

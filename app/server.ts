@@ -10,6 +10,7 @@ import {
   checkRedis,
   createEngine,
   type Engine,
+  handedSecrets,
   intakeNamespace,
   keepEmbeddedRedis,
   openRedis,
@@ -20,7 +21,7 @@ import { makeNoteText } from './broker/note-text.ts';
 import { type KeptWorker, keepWorker } from './child/keep-worker.ts';
 import type { AppCredentials } from './config/credentials.ts';
 import type { OperatorConfig } from './config/operator-file.ts';
-import { agentSecrets, networkEnvironment, type ServerConfig, workerEnvironment } from './config.ts';
+import { networkEnvironment, type ServerConfig, workerEnvironment } from './config.ts';
 import { closeBodyReader } from './github/body/index.ts';
 import { makeHostPort } from './github/host-port.ts';
 import { makeProbot } from './github/probot.ts';
@@ -151,7 +152,8 @@ function agentNames({ operator }: ServerDeps): string[] {
 
 /** Exact words that must never appear on GitHub. */
 function secretsOf(deps: ServerDeps): string[] {
-  return [deps.credentials.webhookSecret, ...agentSecrets(agentNames(deps))];
+  const names = agentNames(deps);
+  return [deps.credentials.webhookSecret, ...handedSecrets(workerEnvironment(names), names)];
 }
 
 function makeLoops(deps: ServerDeps, engine: Engine, desk: Desk) {

@@ -66,6 +66,7 @@ export { type EmbeddedRedis, embeddedUrlFile, startEmbeddedRedis } from './store
 export { keepEmbeddedRedis } from './store/kept-redis.ts';
 export type { Engine } from './verbs.ts';
 export { probeContainment } from './work/containment.ts';
+export { handedSecrets } from './work/environment.ts';
 export type { HostPort } from './work/host-port.ts';
 export { findReceipts, openPatch } from './work/outbox.ts';
 export { superviseRun } from './work/supervisor.ts';

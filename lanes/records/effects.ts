@@ -28,7 +28,7 @@ export const closeEffectSchema = z.strictObject({
   atMs: atMsSchema,
 });
 
-/** A task ended without a note of its own (cancelled): the issue may be admitted for another lane. */
+/** Effects of a task, in its own namespace. */
 export const taskEffectSchema = z.discriminatedUnion('kind', [noteEffectSchema, closeEffectSchema]);
 export type NoteEffect = z.infer<typeof noteEffectSchema>;
 export type CloseEffect = z.infer<typeof closeEffectSchema>;
