@@ -2,16 +2,15 @@
  * The environment: the only reader of process.env. Everything is checked at once, so that a person mends it in one go;
  * nothing falls back to something weaker.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import {
-  type AppCredentials,
-  readPrivateKey,
-  readStoredCredentials,
-  secretProblem,
-} from './config/credentials.ts';
+import { appCredentialsOf, knownPrivateKey } from './config/app-credentials.ts';
+import type { AppCredentials } from './config/credentials.ts';
+import { type DoctorConfig, doctorConfigOf } from './config/doctor.ts';
+import { type BoxConfig, boxConfigOf, type WorkerConfig, workerConfigOf } from './config/elsewhere.ts';
 import {
   type Environment,
+  isLoopback,
   type LogLevel,
   readVariables,
   unknownVariables,
@@ -29,6 +28,8 @@ export interface ServerConfig {
   readonly serverUrl: string;
   /** Null: Redis is started as a private child. */
   readonly redisUrl: string | null;
+  /** A file with the namespaces' Redis users; null: they are made here. */
+  readonly credentialsFile: string | null;
   readonly dataDir: string;
   /** Null: there is no operator's file. */
   readonly operatorFile: string | null;
@@ -58,14 +59,16 @@ export function readServerConfig(env: Environment = process.env): ServerConfig {
   const variables = readVariables(env);
   const dataDir = resolve(variables.LANES_DATA_DIR);
   const problems: string[] = [];
-  const credentials = readCredentials(variables, dataDir, problems);
+  const credentials = appCredentialsOf(variables, dataDir, problems);
   const operatorFile = findOperatorFile(variables.LANES_CONFIG, problems);
+  const credentialsFile = findCredentialsFile(variables, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     credentials,
     apiUrl: variables.GITHUB_API_URL,
     serverUrl: variables.GITHUB_SERVER_URL,
     redisUrl: variables.LANES_REDIS_URL ?? null,
+    credentialsFile,
     dataDir,
     operatorFile,
     workerName: variables.LANES_WORKER_NAME,
@@ -75,7 +78,9 @@ export function readServerConfig(env: Environment = process.env): ServerConfig {
     host: variables.HOST,
     port: variables.PORT,
     logLevel: variables.LOG_LEVEL,
-    secretFiles: variables.PRIVATE_KEY_PATH === undefined ? [] : [resolve(variables.PRIVATE_KEY_PATH)],
+    secretFiles: [variables.PRIVATE_KEY_PATH, variables.LANES_CREDENTIALS].flatMap((path) =>
+      path === undefined ? [] : [resolve(path)],
+    ),
     warnings: warningsFor(variables, env),
   };
 }
@@ -85,6 +90,8 @@ export interface LocalConfig {
   readonly dataDir: string;
   /** Null: the Redis that a running `start` keeps in the data directory. */
   readonly redisUrl: string | null;
+  /** A file with the namespaces' Redis users; null: those that `start` made in the data directory. */
+  readonly credentialsFile: string | null;
   readonly workerName: string;
   /** What the keys of notes come from. */
   readonly noteKeys: { readonly explicit: readonly string[]; readonly privateKey: string | null };
@@ -100,68 +107,60 @@ export function readLocalConfig(env: Environment = process.env): LocalConfig {
   const problems: string[] = [];
   const explicit = variables.LANES_NOTE_KEY ?? [];
   const noteKeys = { explicit, privateKey: knownPrivateKey(variables, dataDir, problems) };
+  const credentialsFile = findCredentialsFile(variables, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   const { LANES_REDIS_URL: redisUrl = null, LANES_WORKER_NAME: workerName } = variables;
-  return { dataDir, redisUrl, workerName, noteKeys };
+  return { dataDir, redisUrl, credentialsFile, workerName, noteKeys };
 }
 
-/** The private key from wherever it is known; the notes of an installation can be read without one. */
-function knownPrivateKey(variables: Variables, dataDir: string, problems: string[]): string | null {
-  if (variables.PRIVATE_KEY !== undefined || variables.PRIVATE_KEY_PATH !== undefined) {
-    return readKey(variables, problems);
-  }
-  const stored = readStoredCredentials(dataDir);
-  if (stored === null || !('problems' in stored)) return stored?.privateKey ?? null;
-  problems.push(...stored.problems);
-  return null;
+export type { DoctorConfig } from './config/doctor.ts';
+
+/** Reads what the doctor needs. It throws nothing: what is wrong is among what it reads. */
+export function readDoctorConfig(env: Environment = process.env): DoctorConfig {
+  return doctorConfigOf(env, findOperatorFile);
 }
 
-/** All of the App's variables, or none and what the set-up page stored. Half of them is a mistake. */
-function readCredentials(variables: Variables, dataDir: string, problems: string[]): AppCredentials | null {
-  const { APP_ID: appId, WEBHOOK_SECRET: webhookSecret } = variables;
-  if (appId === undefined) {
-    const stray = (['PRIVATE_KEY', 'PRIVATE_KEY_PATH', 'WEBHOOK_SECRET'] as const).filter(
-      (name) => variables[name],
-    );
-    if (stray.length > 0) {
-      problems.push(
-        `APP_ID is not set, but ${stray.join(' and ')} ${stray.length > 1 ? 'are' : 'is'}: set all of the App's variables, or none.`,
-      );
-      return null;
-    }
-    const stored = readStoredCredentials(dataDir);
-    if (stored === null || !('problems' in stored)) return stored;
-    problems.push(...stored.problems);
-    return null;
-  }
-  const problem = secretProblem(webhookSecret ?? '');
-  if (problem !== null) problems.push(`WEBHOOK_SECRET ${problem}.`);
-  const privateKey = readKey(variables, problems);
-  if (privateKey === null || webhookSecret === undefined) return null;
-  return { appId, privateKey, webhookSecret };
+/** What `redis-acl` needs: the users follow from the operator's file. */
+export type AclConfig = Pick<ServerConfig, 'dataDir' | 'redisUrl' | 'operatorFile' | 'workerName'>;
+
+/**
+ * Reads what `redis-acl` needs.
+ * @throws LaneError `invalid_config` (a ConfigError) with one line for each thing that is wrong.
+ */
+export function readAclConfig(env: Environment = process.env): AclConfig {
+  const variables = readVariables(env);
+  const problems: string[] = [];
+  const operatorFile = findOperatorFile(variables.LANES_CONFIG, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const { LANES_REDIS_URL: redisUrl = null, LANES_WORKER_NAME: workerName } = variables;
+  return { dataDir: resolve(variables.LANES_DATA_DIR), redisUrl, operatorFile, workerName };
 }
 
-function readKey(variables: Variables, problems: string[]): string | null {
-  const { PRIVATE_KEY: text, PRIVATE_KEY_PATH: path } = variables;
-  if (text !== undefined && path !== undefined) {
-    problems.push('PRIVATE_KEY and PRIVATE_KEY_PATH are both set: leave one of them out.');
-    return null;
-  }
-  const name = text === undefined ? 'PRIVATE_KEY_PATH' : 'PRIVATE_KEY';
-  if (text === undefined && path === undefined) {
-    problems.push('PRIVATE_KEY or PRIVATE_KEY_PATH is not set: give the private key of the App (PEM).');
-    return null;
-  }
-  try {
-    const key = readPrivateKey(text ?? readFileSync(resolve(path ?? ''), 'utf8'));
-    if (key === null) problems.push(`${name} is not an RSA private key in PEM form.`);
-    return key;
-  } catch (error) {
-    problems.push(
-      `PRIVATE_KEY_PATH cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
-    );
-    return null;
-  }
+/**
+ * Reads what a box needs.
+ * @throws LaneError `invalid_config` (a ConfigError) with one line for each thing that is wrong.
+ */
+export function readBoxConfig(env: Environment = process.env): BoxConfig {
+  return boxConfigOf(readVariables(env));
+}
+
+/**
+ * Reads what a worker on another machine needs.
+ * @throws LaneError `invalid_config` (a ConfigError) with one line for each thing that is wrong.
+ */
+export function readWorkerConfig(env: Environment = process.env): WorkerConfig {
+  return workerConfigOf(readVariables(env), readOperatorPath(env));
+}
+
+/**
+ * Where the operator's file lies; null where there is none.
+ * @throws LaneError `invalid_config` (a ConfigError) where LANES_CONFIG names one that is not there.
+ */
+export function readOperatorPath(env: Environment = process.env): string | null {
+  const problems: string[] = [];
+  const path = findOperatorFile(readVariables(env).LANES_CONFIG, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return path;
 }
 
 /** A file that was asked for must be there; the default one may be missing. */
@@ -172,9 +171,20 @@ function findOperatorFile(asked: string | undefined, problems: string[]): string
   return null;
 }
 
+/** Users of a Redis that nobody named are of no use. */
+function findCredentialsFile(
+  { LANES_CREDENTIALS: path, LANES_REDIS_URL: redisUrl }: Variables,
+  problems: string[],
+): string | null {
+  if (path === undefined) return null;
+  if (redisUrl === undefined)
+    problems.push('LANES_CREDENTIALS is set, but LANES_REDIS_URL is not: set both.');
+  return resolve(path);
+}
+
 function warningsFor({ HOST: host }: Variables, env: Environment): string[] {
   const warnings = unknownVariables(env).map((name) => `${name} is not known here and is ignored.`);
-  if (!/^(?:127\.|localhost$|\[?::1\]?$)/.test(host)) {
+  if (!isLoopback(host)) {
     warnings.push(
       `HOST is ${host}: whoever reaches this machine reaches the server. Put TLS in front of it.`,
     );

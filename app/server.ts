@@ -6,22 +6,25 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import {
-  admitsAnybody,
-  checkRedis,
+  connectWith,
   createEngine,
   type Engine,
+  type HostPort,
   handedSecrets,
   intakeNamespace,
-  keepEmbeddedRedis,
-  openRedis,
+  makeCaller,
+  type RefusalBatch,
 } from '../lanes/index.ts';
 import { createBroker } from './broker/index.ts';
 import { noteKeys } from './broker/note/index.ts';
 import { makeNoteText } from './broker/note-text.ts';
 import { type KeptWorker, keepWorker } from './child/keep-worker.ts';
+import { agentNames } from './config/agent-names.ts';
 import type { AppCredentials } from './config/credentials.ts';
 import type { OperatorConfig } from './config/operator-file.ts';
 import { networkEnvironment, type ServerConfig, workerEnvironment } from './config.ts';
+import type { Fleet } from './fleet/index.ts';
+import { openFleet } from './fleet/open.ts';
 import { closeBodyReader } from './github/body/index.ts';
 import { makeHostPort } from './github/host-port.ts';
 import { makeProbot } from './github/probot.ts';
@@ -34,9 +37,12 @@ import { createDoor, webhookPath } from './intake/door.ts';
 import { listenToSmee } from './intake/smee.ts';
 import { listen, localUrl, shut } from './listening.ts';
 import type { Loop } from './loop.ts';
+import { makeArchive } from './reconcile/archive.ts';
 import { makeKeeper } from './reconcile/keeper.ts';
 import { makeLabelKeeper } from './reconcile/labels.ts';
 import { makeScan } from './reconcile/scan.ts';
+import { makeRefusalLog, type RefusalLog } from './refusals.ts';
+import { openStore, type Store } from './store.ts';
 
 export interface ServerDeps {
   readonly config: ServerConfig;
@@ -85,14 +91,21 @@ async function closeAll(closers: Closers, log: Logger): Promise<void> {
 
 async function compose(deps: ServerDeps, closers: Closers): Promise<RunningServer> {
   const { config, credentials, operator, log } = deps;
-  const store = await openStore(config, log);
+  const store = await openStore(deps);
   closers.push(store.stop);
+  const intake = makeCaller('app', [intakeNamespace]);
+  const refusals = makeRefusalLog({
+    write: (batch) => engine.refusals.record(intake, batch),
+    now: Date.now,
+    log,
+  });
   const engine = createEngine({
-    connect: () => openRedis(store.url),
+    connect: connectWith(store.address, store.credentials),
     registry: operator.registry,
     id: newId,
+    onRefusal: refusals.hear,
   });
-  closers.push(() => engine.close(), closeBodyReader);
+  closers.push(() => engine.close(), closeBodyReader, refusals.stop);
   const probot = makeProbot({ ...credentials, apiUrl: config.apiUrl, logLevel: config.logLevel });
   const app = await whoAmI(probot, config.apiUrl);
   const secrets = secretsOf(deps);
@@ -102,8 +115,11 @@ async function compose(deps: ServerDeps, closers: Closers): Promise<RunningServe
   await probot.load(makeApp({ desk, labels: loops.labels, changed: () => loops.broker.kick() }));
   const all: Loop[] = [loops.broker, loops.keeper, loops.scan, loops.labels];
   closers.push(() => Promise.all(all.map((loop) => loop.stop())));
-  for (const loop of all) loop.start();
-  const worker = startWorker(deps, store.url, desk);
+  // Stopped before the broker leaves its seat, and after the worker has told its last.
+  closers.push(() => loops.archive.stop());
+  for (const loop of [...all, loops.archive]) loop.start();
+  const host = makeHostPort(desk);
+  const worker = startWorker(deps, store, host, refusals);
   let graceMs = 0;
   if (worker !== null) {
     closers.push(() => worker.stop(graceMs));
@@ -112,7 +128,8 @@ async function compose(deps: ServerDeps, closers: Closers): Promise<RunningServe
   const consumer = consume(engine, desk, (event) => probot.receive(event as never), log);
   closers.push(() => consumer.stop());
   // The door is opened last, and so closed first: nothing comes in while runs have their time to finish.
-  const url = await openDoor(deps, engine, desk, () => checkRedis(store.url), closers);
+  const fleet = await openFleet({ config, operator, engine, desk, host, refused: refusals.hear, log });
+  const url = await openDoor(deps, engine, desk, { ping: store.ping, fleet }, closers);
   return {
     url,
     failed: store.ended.then(() => 'Redis ended and could not be started again'),
@@ -124,50 +141,28 @@ async function compose(deps: ServerDeps, closers: Closers): Promise<RunningServe
   };
 }
 
-interface Store {
-  readonly url: string;
-  stop(): Promise<void>;
-  /** Resolves when a Redis of ours is gone for good; never for another one. */
-  readonly ended: Promise<void>;
-}
-
-async function openStore({ redisUrl, dataDir }: ServerConfig, log: Logger): Promise<Store> {
-  if (redisUrl === null) {
-    const onDeath = () => log.warn('Redis ended; starting it again');
-    return keepEmbeddedRedis({ dataDir, onDeath });
-  }
-  await checkRedis(redisUrl);
-  if (await admitsAnybody(redisUrl)) {
-    log.warn(
-      'LANES_REDIS_URL: this Redis asks for no password, so an agent that can reach it can change everything.',
-    );
-  }
-  return { url: redisUrl, stop: async () => {}, ended: new Promise(() => {}) };
-}
-
-/** The variables that lanes hand to their agents. */
-function agentNames({ operator }: ServerDeps): string[] {
-  return operator.lanes.flatMap(({ agent }) => (agent.kind === 'command' ? agent.env : []));
-}
-
 /** Exact words that must never appear on GitHub. */
 function secretsOf(deps: ServerDeps): string[] {
-  const names = agentNames(deps);
+  const names = agentNames(deps.operator.lanes);
   return [deps.credentials.webhookSecret, ...handedSecrets(workerEnvironment(names), names)];
 }
 
 function makeLoops(deps: ServerDeps, engine: Engine, desk: Desk) {
-  const { config, credentials, operator } = deps;
+  const { config, credentials, operator, log } = deps;
   const namespaces = [...new Set(operator.lanes.map((lane) => lane.namespace))];
   const notes = makeNoteText({
     keys: noteKeys({ explicit: config.noteKeys, privateKey: credentials.privateKey }),
     secrets: secretsOf(deps),
   });
   const labels = makeLabelKeeper({ desk, sleep: pause });
+  const broker = createBroker({ desk, engine, namespaces, notes, holder: newId(), sleep: pause });
+  const archive = makeArchive({
+    ...{ dataDir: config.dataDir, engine, caller: desk.caller, namespaces, seated: broker.seated },
+    onError: (error) => log.error({ err: error }, 'the ledger could not be archived'),
+  });
   return {
-    labels,
-    broker: createBroker({ desk, engine, namespaces, notes, holder: newId(), sleep: pause }),
-    keeper: makeKeeper({ desk, engine, namespaces }),
+    ...{ labels, broker, archive },
+    keeper: makeKeeper({ desk, engine, namespaces, grants: operator.grants }),
     scan: makeScan({ desk, labels }),
   };
 }
@@ -176,7 +171,7 @@ async function openDoor(
   { config, credentials, log }: ServerDeps,
   engine: Engine,
   desk: Desk,
-  ping: () => Promise<void>,
+  { ping, fleet }: { readonly ping: () => Promise<void>; readonly fleet: Fleet },
   closers: Closers,
 ): Promise<string> {
   const caller = desk.caller(intakeNamespace);
@@ -186,9 +181,13 @@ async function openDoor(
     isReady: () => ping().then(() => true),
     now: Date.now,
     log,
+    fleet,
   });
   await listen(door, config);
-  closers.push(() => shut(door));
+  closers.push(() => {
+    fleet.close();
+    return shut(door);
+  });
   const url = localUrl(door);
   if (config.webhookProxyUrl !== null) {
     const smee = listenToSmee({ channel: config.webhookProxyUrl, target: `${url}${webhookPath}`, log });
@@ -216,7 +215,12 @@ function consume(
 }
 
 /** The local worker; null where the operator's file grants it nothing. */
-function startWorker(deps: ServerDeps, redisUrl: string, desk: Desk): KeptWorker | null {
+function startWorker(
+  deps: ServerDeps,
+  store: Store,
+  host: HostPort,
+  refusals: RefusalLog,
+): KeptWorker | null {
   const { config, operator, log } = deps;
   const { workerName } = config;
   const namespaces = operator.grants.get(workerName);
@@ -231,12 +235,13 @@ function startWorker(deps: ServerDeps, redisUrl: string, desk: Desk): KeptWorker
     namespaces: [...namespaces],
     registry: [...operator.registry],
     lanes: [...operator.lanes],
-    redisUrl,
+    redis: { address: store.address, credentials: store.credentialsFor(workerName, namespaces) },
     dataDir: config.dataDir,
     hide: [...config.secretFiles],
-    environment: workerEnvironment(agentNames(deps)),
+    environment: workerEnvironment(agentNames(deps.operator.lanes)),
     networkEnvironment: networkEnvironment(),
     logLevel: config.logLevel,
   };
-  return keepWorker({ bootstrap, host: makeHostPort(desk), log });
+  const refused = (batch: RefusalBatch): void => refusals.take(batch, config.workerName);
+  return keepWorker({ bootstrap, host, refused, log });
 }

@@ -3,25 +3,25 @@
  * GitHub and asks the App for what it needs from there. It ends when the App does.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import pino, { type Logger } from 'pino';
 import {
+  connectWith,
   createEngine,
   type Lease,
   makeCaller,
-  openRedis,
   openWorkplace,
   probeContainment,
+  type RefusalBatch,
   type RunningWorker,
   runWorker,
   superviseRun,
+  type Workplace,
 } from '../lanes/index.ts';
 import { type HostClient, makeHostClient } from './child/host-client.ts';
 import { type Bootstrap, type FromWorker, toWorkerSchema } from './child/messages.ts';
-import { packageFile } from './package-root.ts';
-
-/** How long an agent has to end by itself after SIGINT. */
-const agentGraceMs = 5_000;
+import { keepSwept } from './keep-swept.ts';
+import { makeRefusalLog } from './refusals.ts';
+import { agentGraceMs, promptTemplate } from './work-settings.ts';
 
 const newId = (): string => randomBytes(16).toString('hex');
 
@@ -35,26 +35,34 @@ interface Served {
   close(): Promise<void>;
 }
 
-async function serve(bootstrap: Bootstrap, host: HostClient, log: Logger): Promise<Served> {
-  const { identity, namespaces, registry, redisUrl, dataDir, lanes } = bootstrap;
+async function serve(
+  bootstrap: Bootstrap,
+  host: HostClient,
+  log: Logger,
+  stop: AbortSignal,
+): Promise<Served> {
+  const { identity, namespaces, registry, redis, dataDir, lanes } = bootstrap;
   const caller = makeCaller(identity, namespaces);
+  const place = await openWorkplace({ dataDir, instance: identity, now: Date.now, id: newId });
+  const swept = await keepSwept({ place, log, stop });
+  const refusals = makeRefusalLog({ write: (batch) => writeRefusals(place, batch), now: Date.now, log });
   const engine = createEngine({
-    connect: () => openRedis(redisUrl),
+    connect: connectWith(redis.address, redis.credentials),
     registry: new Set(registry),
     id: newId,
+    onRefusal: refusals.hear,
   });
-  const place = await openWorkplace({ dataDir, instance: identity, now: Date.now, id: newId });
   const levels = await probeContainment(place.dataDir);
   const deps = {
     place,
     host,
     levels,
-    begin: (lease: Lease, on: { base: string }) => engine.begin(caller, lease, on),
+    begin: (lease: Lease) => engine.begin(caller, lease),
     hide: bootstrap.hide,
     graceMs: agentGraceMs,
     worker: bootstrap.environment,
     networkEnv: bootstrap.networkEnvironment,
-    promptTemplate: readFileSync(packageFile('templates/prompts/task.md'), 'utf8'),
+    promptTemplate: promptTemplate(),
   };
   const worker = await runWorker({
     engine,
@@ -63,16 +71,33 @@ async function serve(bootstrap: Bootstrap, host: HostClient, log: Logger): Promi
     supervise: (order) => superviseRun(deps, order),
     onTrouble: (error) => log.warn({ err: error }, 'trouble in the worker'),
   });
-  return { worker, containment: levels[0]?.level ?? 'none', close: () => engine.close() };
+  const close = async (): Promise<void> => {
+    await swept.ended;
+    await engine.close();
+    await refusals.stop();
+  };
+  return { worker, containment: levels[0]?.level ?? 'none', close };
+}
+
+/** First into the machine's own ledger, then to the App, which keeps those of all workers. */
+async function writeRefusals({ ledger, owner }: Workplace, batch: RefusalBatch): Promise<void> {
+  const { machineId, instance } = owner;
+  try {
+    for (const { atMs, ...refusal } of batch.events)
+      await ledger.append({ ...refusal, v: 1, at: atMs, machineId, instance });
+  } finally {
+    say({ say: 'refused', batch });
+  }
 }
 
 function main(): void {
   const host = makeHostClient((request) => say({ say: 'ask', request }));
+  const stopping = new AbortController();
   let served: Promise<Served> | undefined;
 
   const begin = (bootstrap: Bootstrap): void => {
     const log = pino({ level: bootstrap.logLevel, name: 'worker' }, pino.destination(2));
-    served = serve(bootstrap, host, log);
+    served = serve(bootstrap, host, log, stopping.signal);
     served.then(
       ({ containment }) => say({ say: 'serving', containment }),
       (error: unknown) => say({ say: 'unable', why: error instanceof Error ? error.message : String(error) }),
@@ -80,6 +105,7 @@ function main(): void {
   };
 
   const end = async (graceMs: number): Promise<void> => {
+    stopping.abort();
     try {
       const running = await served;
       await running?.worker.close(graceMs);

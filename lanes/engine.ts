@@ -12,8 +12,9 @@ import {
   type Namespace,
   type Registry,
 } from './namespaces.ts';
-import { type Serving, serveNamespace } from './queue/serve.ts';
+import { type Serving, serveLane } from './queue/serve.ts';
 import { wakeId } from './queue/wakes.ts';
+import { type HearRefusal, refusalOf, watched } from './refusals.ts';
 import { repair, rewake } from './repair.ts';
 import { makeSpace, type Space } from './space.ts';
 import { toLaneError } from './store/answers.ts';
@@ -21,8 +22,14 @@ import { makeDeliveries } from './store/deliveries.ts';
 import { makeDrainer } from './store/drainer.ts';
 import { makeIntents, makeLooseEffects, makeTaskEffects } from './store/effects.ts';
 import { makeIssues } from './store/issues.ts';
+import { makeRefusals } from './store/refusals.ts';
 import { makeTaskVerbs } from './task-verbs.ts';
-import type { Engine } from './verbs.ts';
+import { makeTurnVerbs } from './turn-verbs.ts';
+import type { Engine, TaskVerbs } from './verbs.ts';
+
+/** How long a claim holds without being renewed, and how often it is renewed, where nobody says otherwise; in ms. */
+export const usualLeaseTtlMs = 15_000;
+export const usualRenewEveryMs = 5_000;
 
 export interface EngineOptions {
   /** Opens a namespace's connection with its own credential (`openRedis`); called once a namespace, when needed. */
@@ -31,9 +38,11 @@ export interface EngineOptions {
   readonly registry: Registry;
   /** Fresh random ids of 16 to 64 characters, for leases and the store's stamp. */
   id(): string;
-  /** How long a claim holds without being renewed, in ms. Default 15 s. */
+  /** Hears of every refused verb: who, what, where. It must not throw. */
+  readonly onRefusal?: HearRefusal;
+  /** How long a claim holds without being renewed, in ms. Default `usualLeaseTtlMs`. */
   readonly leaseTtlMs?: number;
-  /** How often a held lease is renewed, in ms. Default 5 s. */
+  /** How often a held lease is renewed, in ms. Default `usualRenewEveryMs`. */
   readonly renewEveryMs?: number;
   /** How often wake-ups of dead workers are looked for, in ms. Default 5 s. */
   readonly stallCheckMs?: number;
@@ -66,41 +75,60 @@ function makeDoors({ connect, registry }: EngineOptions): Doors {
 export function createEngine(options: EngineOptions): Engine {
   const doors = makeDoors(options);
   const { spaceFor } = doors;
-  const leaseTtlMs = options.leaseTtlMs ?? 15_000;
-  const verbs = makeTaskVerbs({ ...doors, id: options.id, leaseTtlMs });
-  const timings = {
-    leaseTtlMs,
-    renewEveryMs: options.renewEveryMs ?? 5_000,
-    stallCheckMs: options.stallCheckMs ?? 5_000,
-  };
+  const leaseTtlMs = options.leaseTtlMs ?? usualLeaseTtlMs;
+  const parts = { ...doors, id: options.id, leaseTtlMs };
+  const tasks = watched(makeTaskVerbs(parts), options.onRefusal);
   const servings = new Set<Serving>();
-  return {
-    ...verbs,
+  const others = {
+    ...makeTurnVerbs(parts),
     repair: async (caller, ns) => repair(spaceFor(caller, ns), caller.identity),
-    async serve(caller, ns, serve) {
-      const space = spaceFor(caller, ns);
-      const serving = serveNamespace(
-        {
-          ns,
-          ...timings,
-          identity: caller.identity,
-          redis: space.openForWorker(),
-          renew: (lease) => verbs.renew(caller, lease),
-          onUnused: (task, wake) => wakeLater(space, task, wake),
-          toLaneError,
-        },
-        serve,
-      );
-      servings.add(serving);
-      void serving.closed.then(() => servings.delete(serving));
-      return serving;
-    },
+    serve: makeServeVerb(options, spaceFor, tasks.renew, leaseTtlMs, servings),
     ...makeStreamVerbs(doors),
-    ...makeIntakeVerbs(doors, options.redeliverAfterMs ?? 60_000),
+    ...makeIntakeVerbs(parts, options.redeliverAfterMs ?? 60_000),
+  } satisfies Omit<Engine, keyof TaskVerbs | 'close'>;
+  return {
+    ...tasks,
+    ...watched(others, options.onRefusal),
     async close() {
       await Promise.all([...servings].map((serving) => serving.close()));
       await doors.close();
     },
+  };
+}
+
+function makeServeVerb(
+  options: EngineOptions,
+  spaceFor: Doors['spaceFor'],
+  renew: Engine['renew'],
+  leaseTtlMs: number,
+  servings: Set<Serving>,
+): Engine['serve'] {
+  const timings = {
+    leaseTtlMs,
+    renewEveryMs: options.renewEveryMs ?? usualRenewEveryMs,
+    stallCheckMs: options.stallCheckMs ?? 5_000,
+  };
+  return async (caller, ns, serve) => {
+    const space = spaceFor(caller, ns);
+    const serving = serveLane(
+      {
+        ns,
+        ...timings,
+        identity: caller.identity,
+        connection: space.openForWorker(),
+        renew: (lease) => renew(caller, lease),
+        onUnused: (task, wake) => wakeLater(space, task, wake),
+        toLaneError,
+      },
+      serve,
+    );
+    servings.add(serving);
+    void serving.closed.then((refusal) => {
+      servings.delete(serving);
+      const refused = refusalOf(refusal, caller.identity, 'serve', ns);
+      if (refused !== null) options.onRefusal?.(refused);
+    });
+    return serving;
   };
 }
 
@@ -146,16 +174,20 @@ function makeStreamVerbs({
     },
     ledger: {
       read: async (caller, ns, afterId, count) => spaceFor(caller, ns).ledger.read(afterId, count),
+      page: async (caller, ns, after, count) => spaceFor(caller, ns).ledger.page(after, count),
+      trim: async (caller, ns, upTo) => spaceFor(caller, ns).ledger.trim(upTo),
     },
   };
 }
 
 function makeIntakeVerbs(
-  { spaceFor }: Doors,
+  { spaceFor, id }: Doors & Pick<EngineOptions, 'id'>,
   redeliverAfterMs: number,
-): Pick<Engine, 'issues' | 'deliveries'> {
+): Pick<Engine, 'issues' | 'deliveries' | 'refusals'> {
   const issuesOf = (caller: Caller): ReturnType<typeof makeIssues> =>
     makeIssues(spaceFor(caller, intakeNamespace).redis, intakeNamespace);
+  const refusalsOf = (caller: Caller): ReturnType<typeof makeRefusals> =>
+    makeRefusals(spaceFor(caller, intakeNamespace).redis, intakeNamespace, id);
   // One for all calls: it holds the deliveries that wait to be recorded together.
   let deliveries: ReturnType<typeof makeDeliveries> | undefined;
   const deliveriesOf = (caller: Caller): ReturnType<typeof makeDeliveries> => {
@@ -169,6 +201,13 @@ function makeIntakeVerbs(
       update: async (caller, issue, change) => issuesOf(caller).update(issue, change),
       find: async (caller, number, repository) => issuesOf(caller).find(number, repository),
       live: async (caller) => issuesOf(caller).live(),
+    },
+    refusals: {
+      record: async (caller, batch) => refusalsOf(caller).record(batch),
+      read: async (caller, count) => refusalsOf(caller).read(count),
+      counts: async (caller) => refusalsOf(caller).counts(),
+      page: async (caller, after, count) => refusalsOf(caller).page(after, count),
+      trim: async (caller, upTo) => refusalsOf(caller).trim(upTo),
     },
     deliveries: {
       record: async (caller, delivery) => deliveriesOf(caller).record(delivery),

@@ -69,6 +69,21 @@ export const errorTable = {
     retryable: false,
     message: "Redis refused the command for this user. Check the namespace's credentials.",
   },
+  invalid_request: {
+    status: 400,
+    retryable: false,
+    message: 'The request is not what this call takes. Correct what the details name.',
+  },
+  not_found: {
+    status: 404,
+    retryable: false,
+    message: 'There is nothing here.',
+  },
+  internal: {
+    status: 500,
+    retryable: true,
+    message: 'Something went wrong here. It is in the log.',
+  },
   invalid_config: {
     status: 422,
     retryable: false,
@@ -109,6 +124,18 @@ export const errorTable = {
     retryable: true,
     message: 'The isolation copy could not be made.',
   },
+  copy_in_use: {
+    status: 409,
+    retryable: true,
+    message:
+      'Somebody holds this copy: its owner lives, a sweep is at it, or processes of its run are alive.',
+  },
+  not_quarantined: {
+    status: 409,
+    retryable: false,
+    message:
+      'Only a quarantined copy can be released, exported or removed by hand. The sweep sees to others.',
+  },
   capture_failed: {
     status: 500,
     retryable: true,
@@ -140,10 +167,20 @@ export const errorTable = {
     message:
       'No containment works on this worker. Install bubblewrap, or say `containment: none` in the lane.',
   },
+  app_unreachable: {
+    status: 503,
+    retryable: true,
+    message: 'The App did not answer. It is asked again.',
+  },
   github_failed: {
     status: 502,
     retryable: true,
     message: 'GitHub did not do what was asked. It is tried again.',
+  },
+  github_unavailable: {
+    status: 503,
+    retryable: true,
+    message: 'GitHub cannot be asked now. The run was given back and does not count; ask again later.',
   },
   github_gone: {
     status: 410,
@@ -159,15 +196,28 @@ export class LaneError extends Error {
   readonly code: LaneErrorCode;
   readonly status: number;
   readonly retryable: boolean;
+  /** The particulars alone. */
+  readonly details: string | undefined;
 
   constructor(code: LaneErrorCode, details?: string, options?: { cause?: unknown }) {
     const kind = errorTable[code];
     super(details === undefined ? kind.message : `${kind.message} (${details})`, options);
     this.name = 'LaneError';
     this.code = code;
+    this.details = details;
     this.status = kind.status;
     this.retryable = kind.retryable;
   }
+}
+
+/**
+ * The error that another process answered with. Its words are taken as they are: they hold the table's text, and
+ * particulars which only it knows.
+ */
+export function toldError(code: LaneErrorCode, words: string): LaneError {
+  const error = new LaneError(code);
+  error.message = words;
+  return error;
 }
 
 /** Whether `error` is a LaneError, with this code where one is given. */

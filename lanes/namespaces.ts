@@ -44,6 +44,8 @@ export function makeRegistry(laneNamespaces: Iterable<Namespace>): Registry {
   return new Set([parseNamespace('main'), intakeNamespace, githubNamespace, ...laneNamespaces]);
 }
 
+const printable = /^[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u;
+
 /** Who acts: an identity and the namespaces granted to it. It comes from a credential, never from a request. */
 export interface Caller {
   readonly identity: string;
@@ -51,11 +53,12 @@ export interface Caller {
 }
 
 /**
- * Makes a caller.
- * @throws LaneError `identity_required` for a blank identity.
+ * Makes a caller. Records and ledger keep an identity as one line of text.
+ * @throws LaneError `identity_required` for one that is blank, longer than 128 characters or not printable.
  */
 export function makeCaller(identity: string, namespaces: Iterable<Namespace>): Caller {
-  if (identity.trim() === '') throw new LaneError('identity_required');
+  if (identity.trim() === '' || !printable.test(identity))
+    throw new LaneError('identity_required', JSON.stringify(identity.slice(0, 128)));
   return { identity, namespaces: new Set(namespaces) };
 }
 

@@ -11,22 +11,38 @@ import type { Repaired } from './verbs.ts';
 
 /** Ended tasks that a namespace keeps, so that an old issue can still be explained. */
 const keptEnded = 10_000;
-/** Ledger events that a namespace keeps in Redis. */
-const keptEvents = 100_000;
 
 export async function repair(space: Space, by: string): Promise<Repaired> {
   const moved = await endLeases(space, by);
+  // A wake-up in a paused namespace is used up for nothing.
+  const { woken, lanes } = (await space.turn.isPaused()) ? noneQueued : await wakeQueued(space);
+  await space.listing.forget(keptEnded);
+  const end = await space.listing.firstLeaseEnd();
+  const nextEndInMs = end === undefined ? undefined : Math.max(end - (await space.tasks.now()), 0);
+  return { expired: moved, woken, queuedLanes: lanes, nextEndInMs };
+}
+
+interface Queued {
+  /** Those that had no wake-up. */
+  readonly woken: Task[];
+  /** The lanes of all. */
+  readonly lanes: ReadonlySet<string>;
+}
+
+const noneQueued: Queued = { woken: [], lanes: new Set() };
+
+/** Gives every queued task that has no wake-up one. */
+export async function wakeQueued(space: Space): Promise<Queued> {
   const woken: Task[] = [];
-  for await (const page of space.listing.queued())
+  const lanes = new Set<string>();
+  for await (const page of space.listing.queued()) {
+    for (const { lane } of page) lanes.add(lane);
     for (const task of await space.wakes().missing(page)) {
       const counted = await rewake(space, task);
       if (counted !== null) woken.push(counted);
     }
-  await space.listing.forget(keptEnded);
-  await space.ledger.trim(keptEvents);
-  const end = await space.listing.firstLeaseEnd();
-  const nextEndInMs = end === undefined ? undefined : Math.max(end - (await space.tasks.now()), 0);
-  return { expired: moved, woken, nextEndInMs };
+  }
+  return { woken, lanes };
 }
 
 /** Another wake-up for a queued task; null where it changed meanwhile, or needs none. */

@@ -4,10 +4,11 @@ import type { Namespace } from './namespaces.ts';
 import { makeWakes, type Wakes } from './queue/wakes.ts';
 import { ask } from './store/answers.ts';
 import { makeRedisClock } from './store/clock.ts';
-import { openBlocking, openForQueue } from './store/connect.ts';
+import { openBlocking, openForQueue, type QueueConnection } from './store/connect.ts';
 import { type Ledger, makeLedger } from './store/ledger.ts';
 import { type Listing, makeListing } from './store/listing.ts';
 import { makeTaskStore, type TaskStore } from './store/tasks.ts';
+import { makeTurn, type Turn } from './store/turn.ts';
 
 export interface Space {
   readonly ns: Namespace;
@@ -16,10 +17,11 @@ export interface Space {
   readonly tasks: TaskStore;
   readonly listing: Listing;
   readonly ledger: Ledger;
+  readonly turn: Turn;
   /** The connection of blocking reads. */
   blocking(): Redis;
-  /** A fresh connection for one BullMQ worker, which closes it. */
-  openForWorker(): Redis;
+  /** A fresh connection for one BullMQ worker, which ends it. */
+  openForWorker(): QueueConnection;
   wakes(): Wakes;
   close(): Promise<void>;
 }
@@ -38,13 +40,14 @@ export function makeSpace(redis: Redis, ns: Namespace): Space {
     tasks: makeTaskStore(redis, ns, makeRedisClock()),
     listing: makeListing(redis, ns),
     ledger: makeLedger(redis, ns),
+    turn: makeTurn(redis, ns),
     blocking: () => {
       blocking ??= open(openBlocking(redis));
       return blocking;
     },
     openForWorker: () => openForQueue(redis),
     wakes: () => {
-      wakes ??= makeWakes(redis, open(openForQueue(redis)), ns, ask);
+      wakes ??= makeWakes(redis, ns, ask);
       return wakes;
     },
     async close() {

@@ -6,6 +6,7 @@ import { isLaneError, LaneError } from './errors.ts';
 import type { Caller, Namespace } from './namespaces.ts';
 import { type Lease, runEndSchema } from './records/runs.ts';
 import { liveStates, newTaskSchema, type Task, type TaskState, taskSchema } from './records/tasks.ts';
+import { oneLine } from './rules/text.ts';
 import { admitted } from './rules/transitions/admit.ts';
 import { amend } from './rules/transitions/amend.ts';
 import type { Act, Transition } from './rules/transitions/move.ts';
@@ -29,6 +30,8 @@ export interface VerbDeps {
 
 /** How often a decision is made anew when others write first. */
 const tries = 20;
+/** Characters of a run's progress that are kept. */
+const maxProgress = 500;
 
 type Rule = (task: Task, act: Act) => Transition;
 
@@ -51,8 +54,17 @@ export function makeTaskVerbs(deps: VerbDeps): TaskVerbs {
       const valid = newTaskSchema.safeParse(admission);
       if (!valid.success) throw new LaneError('invalid_delivery', pathsOf(valid.error));
       const act = { by: caller.identity, nowMs: await space.tasks.now() };
-      const task = await space.tasks.admit(admitted(valid.data, act), id());
-      if (task.state === 'queued') await wake(space, task);
+      const move = admitted(valid.data, act);
+      let woken: Promise<void> | undefined;
+      // The wake-up leaves right behind the record, which halves what an admission waits for.
+      const task = await space.tasks.admit(move, id(), () => {
+        if (move.task.state !== 'queued') return;
+        woken = wake(space, move.task);
+        // Awaited below; where the admission fails first, that is the error to tell.
+        woken.catch(() => {});
+      });
+      const ours = task === move.task ? woken : undefined;
+      if (task.state === 'queued') await (ours ?? wake(space, task));
       return task;
     },
     get: async (caller, ns, task) => (await spaceFor(caller, ns).tasks.read(task))?.task ?? null,
@@ -75,12 +87,13 @@ export function makeTaskVerbs(deps: VerbDeps): TaskVerbs {
     },
     claim: async (caller, ns, task) =>
       spaceFor(caller, ns).tasks.claim(task, caller.identity, id(), leaseTtlMs),
-    async begin(caller, lease, { base }) {
-      const held = await leased(deps, caller, lease).tasks.begin(lease, `base ${base}`);
+    async begin(caller, lease) {
+      const held = await leased(deps, caller, lease).tasks.begin(lease);
       if (!held) throw new LaneError('lease_lost', lease.task);
     },
-    async renew(caller, lease) {
-      const renewed = await leased(deps, caller, lease).tasks.renew(lease, leaseTtlMs);
+    async renew(caller, lease, progress = '') {
+      const said = progress === '' ? '' : oneLine(progress, maxProgress);
+      const renewed = await leased(deps, caller, lease).tasks.renew(lease, leaseTtlMs, said);
       if (renewed === null) throw new LaneError('lease_lost', lease.task);
       return renewed;
     },
@@ -140,7 +153,7 @@ export async function decide(
     if (moved === 'missing' || moved === 'lease_lost') throw new LaneError(gone, id);
     if (moved === 'moved') {
       const { task } = transition;
-      if (task.state === 'queued' && from.task.state !== 'queued') await wake(space, task);
+      if (task.state === 'queued' && task.wakes !== from.task.wakes) await wake(space, task);
       return task;
     }
     from = await space.tasks.read(id);

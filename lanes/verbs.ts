@@ -9,6 +9,13 @@ import type { ServeOptions, Serving } from './queue/serve.ts';
 import type { Actor, IssueRef } from './records/common.ts';
 import type { LooseEffect, TaskEffect } from './records/effects.ts';
 import type { Delivery, IssueRecord } from './records/issues.ts';
+import type {
+  ArchiveCursor,
+  ArchivePage,
+  RefusalBatch,
+  RefusalCode,
+  RefusalEvent,
+} from './records/ledger.ts';
 import type { Lease, RunEnd } from './records/runs.ts';
 import type { NewTask, Task, TaskState } from './records/tasks.ts';
 import type { AmendInput } from './rules/transitions/amend.ts';
@@ -36,10 +43,13 @@ export interface TaskVerbs {
   list(caller: Caller, ns?: Namespace, states?: readonly TaskState[]): Promise<Task[]>;
   /** Takes the next run of a queued task whose time has come. `nowMs` and `notBeforeMs` are by Redis's clock. */
   claim(caller: Caller, ns: Namespace, task: string): Promise<Claim>;
-  /** Notes that the run has begun. @throws LaneError `lease_lost`. */
-  begin(caller: Caller, lease: Lease, input: { base: string }): Promise<void>;
-  /** Extends the lease. @throws LaneError `lease_lost`. */
-  renew(caller: Caller, lease: Lease): Promise<Lease>;
+  /** The last look before the agent starts: whether the lease still holds. @throws LaneError `lease_lost`. */
+  begin(caller: Caller, lease: Lease): Promise<void>;
+  /**
+   * Extends the lease. `progress`, where given, is kept beside the task until the run ends: one line, cut at 500
+   * characters. @throws LaneError `lease_lost`.
+   */
+  renew(caller: Caller, lease: Lease, progress?: string): Promise<Lease>;
   /**
    * Records how the run ended: the one step that ends it, with verdicts, ledger event and effects. `task` is the record
    * as claimed; where it was amended meanwhile, it is read again. The same lease may ask twice: the answer is the same.
@@ -63,20 +73,52 @@ export interface TaskVerbs {
   settle(caller: Caller, ns: Namespace, task: string, input: SettleInput & ByPerson): Promise<Task>;
 }
 
+/** How many tasks of a namespace may start now. */
+export interface Pending {
+  readonly namespace: Namespace;
+  readonly tasks: number;
+}
+
+export type Claimed = Extract<Claim, { kind: 'claimed' }>;
+
+/** Verbs on a namespace's turn, and on who has a task in hand. */
+export interface TurnVerbs {
+  /**
+   * How many queued tasks may start now, by Redis's clock; none while paused. Without a namespace: a line for each of
+   * the caller's, fleet namespaces left out.
+   */
+  pending(caller: Caller, ns?: Namespace): Promise<Pending[]>;
+  /** Takes the next run of the queued task that is due first; null where there is none, or others were faster. */
+  claimNext(caller: Caller, ns: Namespace): Promise<Claimed | null>;
+  /**
+   * Lets a queued task that waits after a death start now, and queues one that has used up its runs, with all of them
+   * again. @throws LaneError `unknown_task`, `wrong_state`.
+   */
+  retry(caller: Caller, ns: Namespace, task: string, by?: ByPerson): Promise<Task>;
+  /** Takes a running task out of its worker's hands: queued again, not counted. @throws LaneError `unknown_task`, `wrong_state`. */
+  takeBack(caller: Caller, ns: Namespace, task: string, why: string): Promise<Task>;
+  /** No claim succeeds from here on; runs in hand go on. */
+  pause(caller: Caller, ns: Namespace): Promise<void>;
+  /** Ends a pause; answers with the queued tasks whose wake-ups were used up meanwhile and that got new ones. */
+  resumeNamespace(caller: Caller, ns: Namespace): Promise<Task[]>;
+}
+
 /** What a keeper's pass has changed. */
 export interface Repaired {
   /** Running tasks whose lease had ended: queued again, or parked. */
   readonly expired: Task[];
-  /** Queued tasks that had no wake-up and got one. */
+  /** Queued tasks that had no wake-up and got one; none while the namespace is paused. */
   readonly woken: Task[];
+  /** The lanes that have queued tasks; none while the namespace is paused. */
+  readonly queuedLanes: ReadonlySet<string>;
   /** In how many ms the first lease of those that run now ends; undefined where none runs. */
   readonly nextEndInMs: number | undefined;
 }
 
-export interface Engine extends TaskVerbs {
+export interface Engine extends TaskVerbs, TurnVerbs {
   /** The keeper's work for one namespace; several at once do no harm. */
   repair(caller: Caller, ns: Namespace): Promise<Repaired>;
-  /** Hands wake-ups to `onWake` until closed, under the caller's identity. */
+  /** Hands a lane's wake-ups to `onWake` until closed, under the caller's identity. */
   serve(caller: Caller, ns: Namespace, options: ServeOptions): Promise<Serving>;
   /** Effects of a namespace's tasks, in the order in which they were decided. */
   readonly effects: {
@@ -136,9 +178,31 @@ export interface Engine extends TaskVerbs {
     /** Those that were set aside, oldest first. */
     dead(caller: Caller, count: number): Promise<{ id: string; why: string; delivery: Delivery }[]>;
   };
+  /** Refused verbs of every namespace, in `broker:intake`. */
+  readonly refusals: {
+    /** Keeps the events, until they are archived, and adds to the counts. It is not heard by `onRefusal` itself. */
+    record(caller: Caller, batch: RefusalBatch): Promise<void>;
+    /** The newest ones, newest first, at most 10,000. */
+    read(caller: Caller, count: number): Promise<RefusalEvent[]>;
+    /** How many there were ever, by code. */
+    counts(caller: Caller): Promise<Partial<Record<RefusalCode, number>>>;
+    /** As `ledger.page` and `ledger.trim`. */
+    page(caller: Caller, after: ArchiveCursor | null, count: number): Promise<ArchivePage>;
+    trim(caller: Caller, upTo: ArchiveCursor): Promise<number>;
+  };
   readonly ledger: {
     /** Events after `afterId` (`0` for all that Redis keeps), oldest first. */
     read(caller: Caller, ns: Namespace, afterId: string, count: number): Promise<LedgerEntry[]>;
+    /**
+     * The events of up to `count` entries (2 to 1,000), for an archive that ends with `after`: from that entry on, which
+     * comes again, or from the first one where the store is another one than `after` was of.
+     */
+    page(caller: Caller, ns: Namespace, after: ArchiveCursor | null, count: number): Promise<ArchivePage>;
+    /**
+     * Drops entries up to `upTo`, which are archived, but for the newest 10,000 of the stream; at most 1,000 a call, and
+     * none of another store than `upTo` is of. Answers how many went.
+     */
+    trim(caller: Caller, ns: Namespace, upTo: ArchiveCursor): Promise<number>;
   };
   /** Closes every serving, then every connection. */
   close(): Promise<void>;

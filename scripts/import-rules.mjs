@@ -52,7 +52,7 @@ const rules = [
     why: 'the thread that reads bodies loads the pure rules and nothing else',
   },
   {
-    from: /^app\/(?:worker|box)\.ts$/,
+    from: /^app\/(?:worker|worker-elsewhere|box|mcp)\.ts$/,
     to: /^app\/(?:github|broker)\//,
     through: 'any',
     why: 'a worker reaches neither app/github nor app/broker: it holds no GitHub credential',

@@ -30,6 +30,7 @@ function toolsFor([program, script = '', verb = '']) {
   const redis = process.env.LANES_REDIS_URL ? [] : ['redis'];
   const host = [...redis, 'utilLinux', 'bubblewrap'];
   if (program === 'vitest') return [...host, 'chromium'];
+  if (script.startsWith('test/torture/')) return ['utilLinux', 'bubblewrap'];
   if (script.startsWith('test/demo/') || script.startsWith('test/bench/')) return host;
   if (script === 'app/cli/main.ts' && (verb === 'start' || verb === 'worker')) return host;
   return [];

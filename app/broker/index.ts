@@ -18,6 +18,8 @@ import { makeSeat, type Seat } from './seat.ts';
 export interface Broker extends Loop {
   /** One pass over all that waits; answers how many effects were delivered or given up. */
   runOnce(): Promise<number>;
+  /** Whether this is the broker that delivers now, of all Apps on this Redis. */
+  seated(): boolean;
 }
 
 const idleMs = 250;
@@ -79,5 +81,5 @@ export function createBroker(deps: BrokerDeps): Broker {
     await loop.stop();
     await seat.leave();
   };
-  return { runOnce, ...loop, stop };
+  return { runOnce, seated: seat.held, ...loop, stop };
 }

@@ -7,6 +7,8 @@ import { LaneError } from '../../lanes/index.ts';
 export interface Seat {
   /** Whether this broker may deliver now. A seat that is free is taken, and kept until it is left or lost. */
   take(): Promise<boolean>;
+  /** Whether it is held now; a free one is not taken. */
+  held(): boolean;
   /** Right before a write. @throws LaneError `fleet_queue_off_limits` where the seat was lost meanwhile. */
   demand(): void;
   /** Frees it, so that the next one need not wait. */
@@ -43,6 +45,7 @@ export function makeSeat(deps: SeatDeps): Seat {
   };
 
   return {
+    held,
     async take() {
       if (held()) return true;
       if (!(await ask())) return false;

@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import type { HostPort } from '../../lanes/index.ts';
+import { type HostPort, noteWorkerKill, type RefusalBatch } from '../../lanes/index.ts';
 import { type Deferred, deferred } from '../deferred.ts';
 import { sibling } from '../sibling.ts';
 import { answerHost } from './host-server.ts';
@@ -14,6 +14,8 @@ import { type Bootstrap, type FromWorker, fromWorkerSchema, type ToWorker } from
 export interface WorkerDeps {
   readonly bootstrap: Bootstrap;
   readonly host: HostPort;
+  /** Hears of what the worker was refused. */
+  readonly refused: (batch: RefusalBatch) => void;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
@@ -57,7 +59,8 @@ export function keepWorker(deps: WorkerDeps): KeptWorker {
       if (last === undefined) return;
       const ended = new Promise<void>((resolve) => last.once('exit', () => resolve()));
       say(last, { say: 'stop', graceMs });
-      const timer = setTimeout(() => last.kill('SIGKILL'), graceMs + captureWithinMs);
+      const late = () => void killWorker(deps, last, 'SIGKILL', 'it did not end in time');
+      const timer = setTimeout(late, graceMs + captureWithinMs);
       await ended;
       clearTimeout(timer);
     },
@@ -83,22 +86,42 @@ function spawnWorker(deps: WorkerDeps, first: Deferred<void>): ChildProcess {
   return child;
 }
 
+/** What it was kept for stands in the ledger before the signal; a disk that takes no line does not save it. */
+async function killWorker(
+  { bootstrap, log }: WorkerDeps,
+  child: ChildProcess,
+  signal: NodeJS.Signals,
+  why: string,
+): Promise<void> {
+  const { pid } = child;
+  if (pid === undefined) return;
+  const kill = { pid, instance: bootstrap.identity, signal, why, atMs: Date.now() };
+  await noteWorkerKill(bootstrap.dataDir, kill).catch((error: unknown) =>
+    log.warn({ err: error, ...kill }, 'a kill of the worker could not be written down'),
+  );
+  child.kill(signal);
+}
+
 async function hear(
-  { host, log }: WorkerDeps,
+  deps: WorkerDeps,
   child: ChildProcess,
   message: FromWorker,
   first: Deferred<void>,
 ): Promise<void> {
+  const { host, log, refused } = deps;
   switch (message.say) {
     case 'serving':
       log.info({ pid: child.pid, containment: message.containment }, 'the worker serves');
       first.resolve();
       return;
+    case 'refused':
+      refused(message.batch);
+      return;
     case 'unable':
       log.error({ why: message.why }, 'the worker cannot serve');
       first.reject(new Error(message.why));
       // What kept it may pass, a full disk say. Started again it tries again; idle it would never.
-      child.kill();
+      await killWorker(deps, child, 'SIGTERM', message.why);
       return;
     case 'ask':
       say(child, { say: 'answer', response: await answerHost(host, message.request) });

@@ -1,13 +1,15 @@
 /**
  * What the server and its worker child say to each other over Node IPC. The worker's environment is clean, so what it
- * needs to know, its Redis credential too, comes in the first message; a child of the worker cannot read it anywhere.
+ * needs to know, its Redis credentials too, comes in the first message; a child of the worker cannot read it anywhere.
  */
 import { z } from 'zod';
 import {
+  credentialsSchema,
   filledLaneSchema,
   hostRequestSchema,
   hostResponseSchema,
   namespaceSchema,
+  refusalBatchSchema,
 } from '../../lanes/index.ts';
 
 /** The first message to a worker: who it is and what it may do. */
@@ -16,7 +18,8 @@ export const bootstrapSchema = z.strictObject({
   namespaces: z.array(namespaceSchema),
   registry: z.array(namespaceSchema),
   lanes: z.array(filledLaneSchema),
-  redisUrl: z.string(),
+  /** Where Redis is, and how to log in for each of the namespaces; nothing of others. */
+  redis: z.strictObject({ address: z.string(), credentials: credentialsSchema }),
   dataDir: z.string(),
   /** Files beside the data directory that no agent may see. */
   hide: z.array(z.string()),
@@ -38,6 +41,8 @@ export type ToWorker = z.infer<typeof toWorkerSchema>;
 export const fromWorkerSchema = z.discriminatedUnion('say', [
   z.strictObject({ say: z.literal('serving'), containment: z.string() }),
   z.strictObject({ say: z.literal('ask'), request: hostRequestSchema }),
+  /** What the worker was refused; it stands in the machine's ledger already. */
+  z.strictObject({ say: z.literal('refused'), batch: refusalBatchSchema }),
   /** It cannot serve now. The first one ends the start; a later one is started again, since what kept it may pass. */
   z.strictObject({ say: z.literal('unable'), why: z.string() }),
 ]);

@@ -31,23 +31,15 @@ async function explain(address: IssueAddress, json: boolean): Promise<void> {
   });
 }
 
+/** What `--json` tells of a task, in this order; what a task does not have is left out. */
+const toldOfTask = [
+  ...(['id', 'namespace', 'lane', 'state', 'reason', 'detail', 'run', 'claimedBy', 'progress'] as const),
+  ...(['history', 'dispositions', 'proposals'] as const),
+];
+
 function toJson({ issue, decisions, waiting, criteria }: IssueRecord, task: Task | null): object {
   if (task === null) return { issue, task: null, waiting, criteria, decisions };
-  const { id, namespace, lane, state, reason, detail, run, claimedBy, history, dispositions, proposals } =
-    task;
-  const told = {
-    id,
-    namespace,
-    lane,
-    state,
-    reason,
-    detail,
-    run,
-    claimedBy,
-    history,
-    dispositions,
-    proposals,
-  };
+  const told = Object.fromEntries(toldOfTask.map((name) => [name, task[name]]));
   return { issue, task: told, waiting, criteria, decisions };
 }
 
@@ -57,6 +49,7 @@ function toText({ issue, decisions, waiting }: IssueRecord, task: Task | null): 
   if (task !== null) {
     const reason = task.reason === undefined ? '' : ` (${task.reason})`;
     lines.push(`task ${task.id} in ${task.namespace}: ${task.state}${reason}, run ${task.run}`);
+    if (task.progress) lines.push(`  ${plainLine(task.progress, 500)}`);
     if (task.detail) lines.push(`  ${plainLine(task.detail, 500)}`);
     for (const past of task.history) {
       lines.push(`  ${at(past.atMs)}  run ${past.run} by ${past.worker}: ${past.outcome}, ${past.detail}`);

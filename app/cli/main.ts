@@ -1,30 +1,16 @@
 #!/usr/bin/env node
 /** The `lanekeeper` command. Data goes to stdout, everything else to stderr; exit 0 good, 1 found wrong, 2 bad usage. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { noteKeys } from '../broker/note/index.ts';
-import { readLocalConfig } from '../config.ts';
-import { packageFile } from '../package-root.ts';
-import { criteriaCommand } from './criteria.ts';
-import { explainCommand } from './explain.ts';
-import { noteCommand } from './note.ts';
-import { patchCommand } from './patch.ts';
-import { startCommand } from './start.ts';
+import { packageVersion } from '../package-root.ts';
+import { commandsFor } from './commands.ts';
 
-const commands = [
-  startCommand(),
-  explainCommand(),
-  patchCommand(),
-  criteriaCommand(),
-  noteCommand({ loadKeys: async () => noteKeys(readLocalConfig().noteKeys) }),
-];
-
-const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'));
+const commands = await commandsFor(process.argv.slice(2));
 const program = new Command('lanekeeper')
   .description('agents on labelled issues, in lanes with enforced ownership')
-  .version(String(version));
+  .version(packageVersion());
 for (const command of commands) program.addCommand(command);
-for (const command of [program, ...commands]) command.exitOverride().showHelpAfterError();
+const all = [program, ...commands, ...commands.flatMap((command) => command.commands)];
+for (const command of all) command.exitOverride().showHelpAfterError();
 
 try {
   await program.parseAsync();

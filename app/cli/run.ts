@@ -9,7 +9,7 @@ export async function refusing(command: Command, work: () => Promise<void>): Pro
     await work();
   } catch (error) {
     if (!isLaneError(error)) throw error;
-    for (const line of linesOf(error)) process.stderr.write(`${command.name()}: ${line}\n`);
+    sayWhy(command.name(), error);
     process.exitCode = error.code === 'invalid_config' ? 2 : 1;
   }
 }
@@ -19,4 +19,9 @@ export function linesOf(error: unknown): readonly string[] {
   if (isConfigError(error)) return error.problems;
   if (isLaneError(error)) return [error.message];
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+}
+
+/** Says why a command cannot go on. Known refusals are their lines; anything else is a fault of ours and keeps its stack. */
+export function sayWhy(name: string, error: unknown): void {
+  for (const line of linesOf(error)) process.stderr.write(`${name}: ${line}\n`);
 }

@@ -6,13 +6,8 @@ import { loadOperatorFile } from '../config/operator-file.ts';
 import { readServerConfig, type ServerConfig } from '../config.ts';
 import { registerApp } from '../intake/register/index.ts';
 import { startServer } from '../server.ts';
-import { linesOf } from './run.ts';
-
-/** How long runs may go on once we are told to stop; after that they are handed back. */
-const graceMs = 20_000;
-
-/** Two signals within this time are one. */
-const sameWishMs = 1_000;
+import { sayWhy } from './run.ts';
+import { aborted, graceMs, hearSignals } from './signals.ts';
 
 const help = `
 Settings come from the environment and from lanekeeper.yml; see docs/configuration.md. Without APP_ID a set-up page
@@ -31,25 +26,15 @@ export function startCommand(): Command {
 }
 
 async function start(): Promise<number> {
-  const stopping = new AbortController();
-  const hurry = new AbortController();
-  let stoppedAtMs = 0;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      // npm and the terminal may both pass on one Ctrl-C: what follows at once is no second wish.
-      if (!stopping.signal.aborted) stoppedAtMs = performance.now();
-      else if (performance.now() - stoppedAtMs > sameWishMs) hurry.abort(signal);
-      stopping.abort(signal);
-    });
-  }
+  const { stop, hurry } = hearSignals();
   try {
     const config = readServerConfig();
     const log = pino({ level: config.logLevel }, pino.destination(2));
     for (const warning of config.warnings) log.warn(warning);
-    return await run(config, log, stopping.signal, hurry.signal);
+    return await run(config, log, stop, hurry);
   } catch (error) {
-    if (stopping.signal.aborted && error === stopping.signal.reason) return 0;
-    say(error);
+    if (stop.aborted && error === stop.reason) return 0;
+    sayWhy('lanekeeper', error);
     return 2;
   }
 }
@@ -74,16 +59,4 @@ async function run(
 
 async function register(config: ServerConfig, signal: AbortSignal): Promise<AppCredentials> {
   return await registerApp({ ...config, signal, announce: (line) => process.stdout.write(`${line}\n`) });
-}
-
-function aborted(signal: AbortSignal): Promise<string> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(String(signal.reason));
-    signal.addEventListener('abort', () => resolve(String(signal.reason)), { once: true });
-  });
-}
-
-/** Known refusals are their lines; anything else is a fault of ours and keeps its stack. */
-function say(error: unknown): void {
-  for (const line of linesOf(error)) process.stderr.write(`lanekeeper: ${line}\n`);
 }

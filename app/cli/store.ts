@@ -1,20 +1,28 @@
-/** The store as a command sees it: the Redis of a running `start`, or the one that LANES_REDIS_URL names. */
+/**
+ * The store as a command sees it: the Redis of a running `start`, or the one that LANES_REDIS_URL names. A command acts
+ * with the App's namespace users, as `start` does, and never as a superuser.
+ */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import {
+  addressOf,
+  appIdentity,
+  type Credentials,
   checkRedis,
+  connectWith,
   createEngine,
+  credentialsOf,
   type Engine,
-  embeddedUrlFile,
+  embeddedAddress,
   type IssueRecord,
   intakeNamespace,
   LaneError,
   makeCaller,
   makeRegistry,
   type Namespace,
-  openRedis,
+  readKeyring,
   type Task,
 } from '../../lanes/index.ts';
+import { readCredentialsFile } from '../config/redis-credentials.ts';
 import { type LocalConfig, readLocalConfig } from '../config.ts';
 import type { IssueAddress } from './issue-address.ts';
 
@@ -26,16 +34,19 @@ export interface OpenStore {
 
 /**
  * Opens the store for `use`, and closes it again.
- * @throws LaneError `store_unavailable` where there is none that answers.
+ * @throws LaneError `store_unavailable` where there is none that answers, or no user for it is known here.
  */
 export async function withStore<T>(use: (store: OpenStore) => Promise<T>): Promise<T> {
   const config = readLocalConfig();
-  const url = config.redisUrl ?? embeddedUrl(config.dataDir);
-  await checkRedis(url);
+  const address = config.redisUrl === null ? embeddedAddress(config.dataDir) : addressOf(config.redisUrl);
+  const credentials = knownCredentials(config);
+  const intake = credentials[intakeNamespace];
+  await checkRedis(address, intake && { username: intake.user, password: intake.password });
+  const connect = connectWith(address, credentials);
   const engines: Engine[] = [];
   const engine = (namespaces: readonly Namespace[]): Engine => {
     const registry = makeRegistry(namespaces);
-    const made = createEngine({ connect: () => openRedis(url), registry, id: randomUUID });
+    const made = createEngine({ connect, registry, id: randomUUID });
     engines.push(made);
     return made;
   };
@@ -46,13 +57,12 @@ export async function withStore<T>(use: (store: OpenStore) => Promise<T>): Promi
   }
 }
 
-function embeddedUrl(dataDir: string): string {
-  try {
-    return readFileSync(embeddedUrlFile(dataDir), 'utf8').trim();
-  } catch (cause) {
-    const why = `no Redis was started in ${dataDir}: start Lanekeeper, or set LANES_REDIS_URL or LANES_DATA_DIR`;
-    throw new LaneError('store_unavailable', why, { cause });
-  }
+function knownCredentials({ credentialsFile, dataDir }: LocalConfig): Credentials {
+  if (credentialsFile !== null) return readCredentialsFile(credentialsFile);
+  const credentials = credentialsOf(readKeyring(dataDir), appIdentity);
+  if (intakeNamespace in credentials) return credentials;
+  const why = `no Redis users are known in ${dataDir}: run this where \`start\` runs, or set LANES_CREDENTIALS`;
+  throw new LaneError('store_unavailable', why);
 }
 
 /**

@@ -32,6 +32,7 @@ export const environmentSchema = z.object({
   GITHUB_API_URL: webUrl.default('https://api.github.com'),
   GITHUB_SERVER_URL: urlOf('http:', 'https:', 'file:').default('https://github.com'),
   LANES_REDIS_URL: urlOf('redis:', 'rediss:').optional(),
+  LANES_CREDENTIALS: z.string().optional(),
   LANES_DATA_DIR: z.string().default('./var'),
   LANES_CONFIG: z.string().optional(),
   LANES_WORKER_NAME: z
@@ -39,6 +40,11 @@ export const environmentSchema = z.object({
     .regex(/^[\w.:@-]{1,100}$/, 'must be 1 to 100 letters, digits, or any of _ . : @ -')
     .default(() => hostname()),
   LANES_PUBLIC_URL: webUrl.optional(),
+  LANES_APP_URL: webUrl.optional(),
+  LANES_WORKER_TOKEN: z
+    .string()
+    .regex(/^lkw_[0-9a-f]{8}_[\w-]{43}$/, 'must be a token as `lanekeeper worker-token add` prints it')
+    .optional(),
   LANES_NOTE_KEY: z
     .string()
     .transform((text) => text.split(',').map((key) => key.trim()))
@@ -69,6 +75,11 @@ export function readVariables(env: Environment): Variables {
   const parsed = environmentSchema.safeParse(set);
   if (parsed.success) return parsed.data;
   throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`));
+}
+
+/** Whether an address or host name is this machine alone. */
+export function isLoopback(host: string): boolean {
+  return /^(?:127\.|localhost$|\[?::1\]?$)/.test(host);
 }
 
 /** Variables that look like ours and are not known: most likely a slip. */

@@ -1,6 +1,7 @@
 /** The operator's file `lanekeeper.yml`: which lanes there are, where they may be used, and who may work in them. */
 import { readFileSync } from 'node:fs';
 import {
+  appIdentity,
   fillLane,
   grantedNamespaces,
   isLaneError,
@@ -80,7 +81,7 @@ function complete(
   for (const [worker, patterns] of Object.entries(grants)) {
     granted.set(worker, readGrant(worker, patterns, registry, faults));
   }
-  faults.push(...sharedFleet(granted));
+  faults.push(...workerNameFaults(Object.keys(grants)), ...appFaults(file), ...sharedFleet(granted));
   return { config: { repositories: file.repositories, lanes, registry, grants: granted }, faults };
 }
 
@@ -147,6 +148,23 @@ function readGrant(
       return [];
     }
   });
+}
+
+/** A worker's name becomes part of its Redis users' names, beside the App's own. */
+function workerNameFaults(workers: readonly string[]): Fault[] {
+  return workers
+    .filter((worker) => !/^[\w.:@-]{1,100}$/.test(worker))
+    .map((worker) => ({
+      at: ['grants', worker],
+      message: `grants: ${JSON.stringify(worker.slice(0, 100))} must be 1 to 100 letters, digits, or any of _ . : @ -.`,
+    }));
+}
+
+/** A grant that is taken back removes the worker's Redis users; the App's must stay. */
+function appFaults(file: OperatorFile): Fault[] {
+  if (!Object.hasOwn(file.grants, appIdentity)) return [];
+  const message = `grants.${appIdentity}: this name is the App's own; give the worker another one.`;
+  return [{ at: ['grants', appIdentity], message }];
 }
 
 /** A fleet namespace belongs to exactly one drainer. */

@@ -8,6 +8,7 @@ import {
   isLaneError,
   judgeReading,
   type Lane,
+  LaneError,
   type Lease,
   type ParkReason,
   type RunInput,
@@ -30,8 +31,17 @@ export type Allowed =
   | { readonly allowed: true; readonly input: RunInput }
   | { readonly allowed: false; readonly why: string };
 
+/** As `Allowed`, without what the run clones with. */
+export type MayBegin =
+  | { readonly allowed: true; readonly input: Omit<RunInput, 'clone'> }
+  | { readonly allowed: false; readonly why: string };
+
 export interface AppHostPort {
   allowed(lease: Lease): Promise<Allowed>;
+  /** The same question; no token is minted for the answer. */
+  mayBegin(lease: Lease): Promise<MayBegin>;
+  /** What the run clones with, minted for it. @throws LaneError `lease_lost` where the lease does not hold. */
+  checkout(lease: Lease): Promise<RunInput['clone']>;
   lookUp(lease: Lease, query: EvidenceQuery): Promise<EvidenceAnswer>;
 }
 
@@ -134,10 +144,9 @@ async function inputOf(
   here: LaneHere,
   issue: IssueSnapshot,
   criteria: RunInput['criteria'],
-): Promise<RunInput> {
+): Promise<Omit<RunInput, 'clone'>> {
   const title = stripHidden(approved);
   const body = stripHidden(issue.body);
-  const clone = await desk.github.cloneAccess(issue.ref);
   return {
     issue: issue.ref,
     url: issue.url,
@@ -150,33 +159,45 @@ async function inputOf(
     criteria,
     ...(here.instructions === undefined ? {} : { instructions: here.instructions }),
     proves: Object.fromEntries(Object.entries(here.proves).map(([check, names]) => [check, [...names]])),
-    clone,
   };
+}
+
+/** Looks at everything anew. */
+async function mayBegin(desk: Desk, lease: Lease): Promise<MayBegin> {
+  const held = await heldTask(desk, lease);
+  if (held === null) return { allowed: false, why: 'lease_lost' };
+  const { task } = held;
+  const look = await desk.github.issue(task.issue);
+  if (look.kind === 'gone') return refuse(desk, task, { kind: 'cancel', reason: 'issue_gone' });
+  const { issue } = look;
+  const here = (await lanesHere(desk, issue.ref)).find((one) => one.lane.name === task.lane);
+  const first = ofIssue(issue, here);
+  if (first.kind !== 'go') return refuse(desk, task, first);
+  const lane = here?.narrowed;
+  if (!here || !lane || lane === 'unknown') return refuse(desk, task, { kind: 'cancel', reason: 'lane_off' });
+  if (!(await approverPermitted(desk, task, lane, issue))) {
+    await addReaction(desk, issue.ref, 'confused', `approver:${task.id}`);
+    return refuse(desk, task, { kind: 'cancel', reason: 'approver_not_permitted' });
+  }
+  const { verdict, criteria } = await ofBody(desk, task, lane, issue);
+  if (verdict.kind !== 'go') return refuse(desk, task, verdict);
+  return { allowed: true, input: await inputOf(desk, held, here, issue, criteria) };
 }
 
 /** The App's side of the host port. */
 export function makeHostPort(desk: Desk): AppHostPort {
   return {
+    mayBegin: (lease) => mayBegin(desk, lease),
     async allowed(lease) {
+      const answer = await mayBegin(desk, lease);
+      if (!answer.allowed) return answer;
+      const clone = await desk.github.cloneAccess(answer.input.issue);
+      return { allowed: true, input: { ...answer.input, clone } };
+    },
+    async checkout(lease) {
       const held = await heldTask(desk, lease);
-      if (held === null) return { allowed: false, why: 'lease_lost' };
-      const { task } = held;
-      const look = await desk.github.issue(task.issue);
-      if (look.kind === 'gone') return refuse(desk, task, { kind: 'cancel', reason: 'issue_gone' });
-      const { issue } = look;
-      const here = (await lanesHere(desk, issue.ref)).find((one) => one.lane.name === task.lane);
-      const first = ofIssue(issue, here);
-      if (first.kind !== 'go') return refuse(desk, task, first);
-      const lane = here?.narrowed;
-      if (!here || !lane || lane === 'unknown')
-        return refuse(desk, task, { kind: 'cancel', reason: 'lane_off' });
-      if (!(await approverPermitted(desk, task, lane, issue))) {
-        await addReaction(desk, issue.ref, 'confused', `approver:${task.id}`);
-        return refuse(desk, task, { kind: 'cancel', reason: 'approver_not_permitted' });
-      }
-      const { verdict, criteria } = await ofBody(desk, task, lane, issue);
-      if (verdict.kind !== 'go') return refuse(desk, task, verdict);
-      return { allowed: true, input: await inputOf(desk, held, here, issue, criteria) };
+      if (held === null) throw new LaneError('lease_lost', lease.task);
+      return desk.github.cloneAccess(held.task.issue);
     },
     async lookUp(lease, query) {
       const held = await heldTask(desk, lease);

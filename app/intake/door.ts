@@ -1,10 +1,12 @@
 /**
  * The door: our one HTTP server. A webhook is answered 202 only when its raw delivery is durable; nothing is worked on
- * here. Sizes, times and memory are bounded before anything is known about the sender.
+ * here. Sizes, times and memory are bounded before anything is known about the sender. Boxes come through it too; what
+ * is under /fleet/v1 is handed on.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Delivery } from '../../lanes/index.ts';
+import { type Fleet, fleetPath } from '../fleet/index.ts';
 import { makeByteBudget, readBody, type Share } from './body.ts';
 import {
   makeDelivery,
@@ -29,6 +31,8 @@ export interface DoorDeps {
   readonly isReady: () => Promise<boolean>;
   readonly now: () => number;
   readonly log: Pick<Logger, 'warn'>;
+  /** Answers what boxes ask. */
+  readonly fleet?: Pick<Fleet, 'handle'>;
 }
 
 /** An answer: what is told to the sender, and whether it may try again. */
@@ -43,6 +47,8 @@ export function createDoor(deps: DoorDeps): Server {
   const check = makeSignatureCheck(deps.secret);
   const budget = makeByteBudget();
   const handle = (request: IncomingMessage, response: ServerResponse, goOn: () => void) => {
+    if (deps.fleet !== undefined && request.url?.startsWith(`${fleetPath}/`))
+      return deps.fleet.handle(request, response);
     const share = budget.share();
     route(deps, check, share, request, goOn)
       .catch((error: unknown): Answer => {

@@ -1,18 +1,22 @@
 /**
  * The keeper: at start, every 15 s and whenever a lease may have run out, it ends leases that did and gives queued tasks
- * their wake-ups, finishes admissions that stopped half-way, and frees issues whose task has ended.
+ * their wake-ups, takes from workers what is not theirs any more, finishes admissions that stopped half-way, and frees
+ * issues whose task has ended.
  */
 import { type Engine, type IssueRecord, intakeNamespace, type Namespace } from '../../lanes/index.ts';
 import { release } from '../hooks/desk/ending.ts';
 import type { Desk } from '../hooks/desk/port.ts';
 import { liveTask } from '../hooks/desk/records.ts';
 import { type Loop, makeLoop } from '../loop.ts';
+import { enforceEntitlement } from './entitlement.ts';
 
 export interface KeeperDeps {
   readonly desk: Desk;
-  readonly engine: Pick<Engine, 'repair'>;
+  readonly engine: Pick<Engine, 'repair' | 'list' | 'park' | 'takeBack'>;
   /** The namespaces that hold tasks. */
   readonly namespaces: readonly Namespace[];
+  /** Worker identity -> what it may consume. */
+  readonly grants: ReadonlyMap<string, readonly Namespace[]>;
 }
 
 export interface Keeper extends Loop {
@@ -24,15 +28,19 @@ const everyMs = 15_000;
 /** A lease is over once Redis's clock is past its end; ours only estimates that clock. */
 const afterEndMs = 100;
 
-export function makeKeeper({ desk, engine, namespaces }: KeeperDeps): Keeper {
+export function makeKeeper(deps: KeeperDeps): Keeper {
+  const { desk, engine, namespaces } = deps;
   let nextMs = everyMs;
 
   const repair = async (namespace: Namespace): Promise<void> => {
-    const { expired, woken, nextEndInMs = everyMs } = await engine.repair(desk.caller(namespace), namespace);
+    const repaired = await engine.repair(desk.caller(namespace), namespace);
+    const { expired, woken, nextEndInMs = everyMs } = repaired;
     nextMs = Math.min(nextMs, nextEndInMs + afterEndMs);
-    if (expired.length + woken.length === 0) return;
-    const ids = (tasks: readonly { id: string }[]) => tasks.map((task) => task.id);
-    desk.log('info', 'the keeper moved tasks on', { namespace, expired: ids(expired), woken: ids(woken) });
+    if (expired.length + woken.length > 0) {
+      const ids = (tasks: readonly { id: string }[]) => tasks.map((task) => task.id);
+      desk.log('info', 'the keeper moved tasks on', { namespace, expired: ids(expired), woken: ids(woken) });
+    }
+    await enforceEntitlement(deps, namespace, repaired.queuedLanes);
   };
 
   const freeIfEnded = async (record: IssueRecord): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * Serving a namespace: a BullMQ worker under the caller's name that hands every wake-up to `onWake`, a bounded number
- * at a time. A refusal by Redis closes it at once: a worker in a namespace that is not its own would otherwise ask
+ * Serving a lane in its namespace: a BullMQ worker under the caller's name that hands every wake-up of the lane to
+ * `onWake`, the oldest first, a bounded number at a time. A refusal by Redis closes it at once: a worker in a namespace that is not its own would otherwise ask
  * thousands of times a second.
  */
 import { type Job, Worker } from 'bullmq';
@@ -18,6 +18,7 @@ export interface Hold {
 }
 
 export interface ServeOptions {
+  readonly lane: string;
   readonly concurrency: number;
   /** Does all of the work for one wake-up. The task may not be claimable any more: then there is nothing to do. */
   onWake(task: string, hold: Hold): Promise<void>;
@@ -42,7 +43,7 @@ export interface ServeParts extends ServeTimings {
   readonly ns: Namespace;
   readonly identity: string;
   /** BullMQ's connection; this serving's own. */
-  readonly redis: Redis;
+  readonly connection: { readonly redis: Redis; end(): void };
   renew(lease: Lease): Promise<unknown>;
   /** Called after a wake-up that kept no lease. */
   onUnused(task: string, wakeId: string): Promise<void>;
@@ -54,28 +55,29 @@ const mostStalls = 3;
 /** After an error of Redis nothing is asked for this long. */
 const restMs = 1_000;
 
-/** How long BullMQ may take to put away its last wake-ups where Redis does not answer. */
+/** How long BullMQ may take to put away its last wake-ups, where it is connected. */
 const closeWithinMs = 5_000;
 
-export function serveNamespace(parts: ServeParts, options: ServeOptions): Serving {
+export function serveLane(parts: ServeParts, options: ServeOptions): Serving {
   const inHand = new Set<Promise<void>>();
   const trouble = (error: Error): void => {
-    options.onTrouble(error);
+    // Before anybody hears of it: who does may close this as well, and the refusal must be what it ended with.
     if (isLaneError(error, 'store_refused')) void close(error);
+    options.onTrouble(error);
   };
   const process = (job: Job<WakeData>, token?: string): Promise<void> => {
     const work = wake(parts, options, trouble, job, token ?? '').finally(() => inHand.delete(work));
     inHand.add(work);
     return work;
   };
-  const worker = makeWorker(parts, options.concurrency, process);
+  const worker = makeWorker(parts, options, process);
   let resolveClosed: (refusal: LaneError | undefined) => void = () => {};
   const closed = new Promise<LaneError | undefined>((resolve) => {
     resolveClosed = resolve;
   });
   let closing: Promise<void> | undefined;
   const close = (refusal?: LaneError): Promise<void> => {
-    closing ??= endWorker(worker, inHand, parts.redis).then(() => resolveClosed(refusal));
+    closing ??= endWorker(worker, inHand, parts.connection).then(() => resolveClosed(refusal));
     return closing;
   };
   worker.on('error', (cause) => {
@@ -90,11 +92,11 @@ export function serveNamespace(parts: ServeParts, options: ServeOptions): Servin
 
 function makeWorker(
   parts: ServeParts,
-  concurrency: number,
+  { lane, concurrency }: Pick<ServeOptions, 'lane' | 'concurrency'>,
   process: (job: Job<WakeData>, token?: string) => Promise<void>,
 ): Worker<WakeData> {
-  return new Worker<WakeData>(queueName, process, {
-    connection: parts.redis,
+  return new Worker<WakeData>(queueName(lane), process, {
+    connection: parts.connection.redis,
     prefix: keyPrefix(parts.ns),
     name: parts.identity,
     concurrency,
@@ -107,16 +109,20 @@ function makeWorker(
 }
 
 /** Lets the work in hand end, then BullMQ, for as long as Redis answers. */
-async function endWorker(worker: Worker<WakeData>, inHand: Set<Promise<void>>, redis: Redis): Promise<void> {
+async function endWorker(
+  worker: Worker<WakeData>,
+  inHand: Set<Promise<void>>,
+  connection: ServeParts['connection'],
+): Promise<void> {
   const ended = worker.close();
   while (inHand.size > 0) await Promise.all(inHand);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, closeWithinMs);
+    timer = setTimeout(resolve, connection.redis.status === 'ready' ? closeWithinMs : 0);
   });
   await Promise.race([ended, late]);
   clearTimeout(timer);
-  redis.disconnect();
+  connection.end();
 }
 
 async function wake(
@@ -129,9 +135,7 @@ async function wake(
   const kept: Kept[] = [];
   const hold: Hold = {
     keep(lease) {
-      const { leaseTtlMs, renewEveryMs, renew } = parts;
-      const extendLock = (): Promise<number> => job.extendLock(token, leaseTtlMs);
-      const one = keep(lease, { leaseTtlMs, renewEveryMs, renew, extendLock });
+      const one = keep(lease, parts, () => job.extendLock(token, parts.leaseTtlMs));
       kept.push(one);
       return one;
     },

@@ -32,3 +32,8 @@ export type IssueRef = z.infer<typeof issueRefSchema>;
 /** A person (or bot) on GitHub. */
 export const actorSchema = z.strictObject({ login: z.string(), id: z.int().nonnegative() });
 export type Actor = z.infer<typeof actorSchema>;
+
+/** The name of a lane, or of a check. A lane's name is part of Redis keys. */
+export const laneNameSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'must look like [a-z0-9][a-z0-9._-]{0,63}');

@@ -1,10 +1,7 @@
 /** The operator's file `lanekeeper.yml` and the repository's file `.github/lanes.yml`. Strict: a typo is an error. */
 import { z } from 'zod';
-import { namespaceSchema } from './common.ts';
+import { laneNameSchema, namespaceSchema } from './common.ts';
 
-const laneNameSchema = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'must look like [a-z0-9][a-z0-9._-]{0,63}');
 const labelSchema = z.string().min(1).max(50);
 const argvSchema = z.array(z.string().min(1)).min(1).max(100);
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { leaseSchema, runInputSchema } from './runs.ts';
 
 /** What evidence can be looked up. All of it lies in the repository of the lease's issue; no other can be named. */
-const lookUpQuerySchema = z.discriminatedUnion('kind', [
+export const lookUpQuerySchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('commit'), sha: z.string().regex(/^[0-9a-f]{7,64}$/i) }),
   z.strictObject({ kind: z.literal('issue'), number: z.int().positive() }),
   z.strictObject({ kind: z.literal('pull'), number: z.int().positive() }),
@@ -15,7 +15,7 @@ const lookUpQuerySchema = z.discriminatedUnion('kind', [
 export type LookUpQuery = z.infer<typeof lookUpQuerySchema>;
 
 /** Whether it was found, and what was looked at, for a person. */
-const lookUpAnswerSchema = z.strictObject({ found: z.boolean(), how: z.string().max(1_000) });
+export const lookUpAnswerSchema = z.strictObject({ found: z.boolean(), how: z.string().max(1_000) });
 export type LookUpAnswer = z.infer<typeof lookUpAnswerSchema>;
 
 /** Whether a run may begin. Where it may not, the App has parked or cancelled the task before it answers. */

@@ -4,6 +4,7 @@ import {
   actorSchema,
   atMsSchema,
   issueRefSchema,
+  laneNameSchema,
   namespaceSchema,
   sha256Schema,
   taskIdSchema,
@@ -44,7 +45,7 @@ export type ParkReason = z.infer<typeof parkReasonSchema>;
 export const newTaskSchema = z.strictObject({
   id: taskIdSchema,
   namespace: namespaceSchema,
-  lane: z.string(),
+  lane: laneNameSchema,
   issue: issueRefSchema,
   title: z.string(),
   /** Who set the label, and so approved the body as it was then. */
@@ -80,6 +81,8 @@ export const taskSchema = newTaskSchema.omit({ parked: true }).extend({
   lease: leaseSchema.optional(),
   /** The identity of the latest claimer. Never empty once claimed. */
   claimedBy: z.string().optional(),
+  /** What the holder of the lease says of its run: one line. */
+  progress: z.string().max(500).optional(),
   proposals: z.array(dispositionSchema),
   answers: z.array(answerSchema).max(50),
   history: z.array(pastRunSchema).max(50),

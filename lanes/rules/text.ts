@@ -5,6 +5,13 @@ export function clip(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters - 1)}…`;
 }
 
+/** A text as one line: line ends and what does not print become spaces; marked where it was cut. */
+export function oneLine(text: string, characters: number): string {
+  // What is cut away need not be looked at: a text may be of any length.
+  const start = text.slice(0, characters * 4);
+  return clip(start.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim(), characters);
+}
+
 /** The end of a text, marked where it was cut. */
 export function clipStart(text: string, characters: number): string {
   return text.length <= characters ? text : `…${text.slice(1 - characters)}`;

@@ -19,41 +19,54 @@ export interface BatchScript<Name extends string> extends Script {
 /** The small arguments of one call by their names. Lua sees all of them as text. */
 export type Order<Name extends string> = Readonly<Record<Name, string | number>>;
 
+/** The keys of a namespace that the calls of a script have in common. */
+export type SharedKey = 'epoch' | 'states' | 'effects' | 'ledger' | 'paused';
+
 /**
- * Makes a script from the Lua for one call. The first `shared` keys are the same for all calls and are KEYS; each call
- * has one more, `task`. The Lua finds `now` (Redis's clock in ms), `order` (its small arguments, each a text), `text(n)`
- * and the number of `texts`, and `record(key, event, run, fence, by, detail)`, which writes a line of the ledger on the
- * order's task; the line's id tells the time. It returns one call's answer.
+ * Makes a script from the Lua for one call. The Lua finds the shared keys it asked for as `keys.<name>`, its task's key
+ * as `key`, `now` (Redis's clock in ms), its small arguments by their names, each a text, and `text(n)` with the number
+ * of `texts`. `place(task, score)` puts a task there in the index, `record(line)` adds a line to the ledger; both are
+ * written once for the whole batch. It returns one call's answer. `first` is Lua for what all calls share: run once, with
+ * `keys` and `now` there.
  *
  * The arguments come one by one and are given their names here: decoding them from JSON cost Redis more.
  */
 export function makeBatchScript<const Name extends string>(
-  shared: number,
+  shared: readonly SharedKey[],
   names: readonly Name[],
   lua: string,
+  first = '',
 ): BatchScript<Name> {
-  const named = names.map((name, i) => `${name} = ARGV[argsDone + ${i + 1}]`).join(', ');
+  const keys = shared.map((name, i) => `${name} = KEYS[${i + 1}]`).join(', ');
+  const named = names.map((_name, i) => `ARGV[from + ${i + 1}]`).join(', ');
   const script = makeScript(`
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local task, order, texts
-local argsDone = 0
-local function text(n) return ARGV[argsDone + n] end
-local function record(ledger, event, run, fence, by, detail)
-  local line = string.format('%s\\n%s\\n%d\\n%d\\n%s\\n%s', event, order.task, run, fence, by, detail)
-  redis.call('XADD', ledger, '*', 'line', line)
+local keys = { ${keys} }
+local KEYS, ARGV, done, texts = KEYS, ARGV, 0, 0
+local places, lines = {}, {}
+local function text(n) return ARGV[done + n] end
+local function place(task, score)
+  places[#places + 1] = score
+  places[#places + 1] = task
 end
-local function one()
+local function record(line)
+  lines[#lines + 1] = #lines
+  lines[#lines + 1] = line
+end
+${first}
+local function one(key, ${names.join(', ')})
 ${lua}
 end
 local answers = {}
-for i = ${shared} + 1, #KEYS do
-  task = KEYS[i]
-  order, texts = { ${named} }, tonumber(ARGV[argsDone + ${names.length + 1}])
-  argsDone = argsDone + ${names.length + 1}
-  answers[i - ${shared}] = one()
-  argsDone = argsDone + texts
+for i = ${shared.length} + 1, #KEYS do
+  local from = done
+  texts, done = tonumber(ARGV[done + ${names.length + 1}]), done + ${names.length + 1}
+  answers[i - ${shared.length}] = one(KEYS[i], ${named})
+  done = done + texts
 end
+if #places > 0 then redis.call('ZADD', keys.states, unpack(places)) end
+if #lines > 0 then redis.call('XADD', keys.ledger, '*', unpack(lines)) end
 return { now, answers }
 `);
   return { ...script, names };
@@ -62,6 +75,7 @@ return { now, answers }
 interface Call {
   readonly task: string;
   readonly args: readonly (string | number)[];
+  readonly onSent: (() => void) | undefined;
   resolve(answer: unknown[]): void;
   reject(error: unknown): void;
 }
@@ -72,6 +86,7 @@ export type Batch = <Name extends string>(
   task: string,
   order: Order<Name>,
   texts?: readonly string[],
+  onSent?: () => void,
 ) => Promise<unknown[]>;
 
 /** Calls scripts on one connection; one script's shared keys are always the same. `observe` hears Redis's time with every answer. */
@@ -82,7 +97,10 @@ export function makeBatch(redis: Redis, observe: (nowMs: number) => void): Batch
     try {
       const keys = [...shared, ...calls.map((call) => call.task)];
       const args = calls.flatMap((call) => call.args);
-      const answer = await ask(redis, () => runScript(redis, script, keys, args));
+      const onSent = redis.status === 'ready' ? calls.map((call) => call.onSent) : [];
+      const answering = ask(redis, () => runScript(redis, script, keys, args));
+      for (const tell of onSent) tell?.();
+      const answer = await answering;
       const [now, answers] = Array.isArray(answer) ? answer : [];
       if (!Array.isArray(answers)) throw new LaneError('store_unavailable', 'a script gave no answer');
       observe(Number(now));
@@ -101,11 +119,12 @@ export function makeBatch(redis: Redis, observe: (nowMs: number) => void): Batch
       void send(script, shared, calls.slice(at, at + mostAtOnce));
   }
 
-  return (script, shared, task, order, texts = []) =>
+  return (script, shared, task, order, texts = [], onSent) =>
     new Promise((resolve, reject) => {
       const call = {
         task,
         args: [...script.names.map((name) => order[name]), texts.length, ...texts],
+        onSent,
         resolve,
         reject,
       };

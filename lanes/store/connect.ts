@@ -4,6 +4,8 @@
  */
 import { Redis, type RedisOptions } from 'ioredis';
 import { LaneError } from '../errors.ts';
+import type { Namespace } from '../namespaces.ts';
+import type { Credentials } from '../records/access.ts';
 import { toLaneError } from './answers.ts';
 
 const reconnectMs = (attempt: number): number => Math.min(attempt * 100, 1_000);
@@ -15,6 +17,8 @@ const forVerbs: RedisOptions = {
   enableAutoPipelining: false,
   retryStrategy: reconnectMs,
   connectTimeout: 5_000,
+  // A namespace's user may not say it, and Redis would log a refusal with every connection.
+  disableClientInfo: true,
 };
 
 /** BullMQ must be able to wait for Redis, and what it sends may be sent again: a wake-up is only a wake-up. */
@@ -30,9 +34,36 @@ export interface Credential {
   readonly password: string;
 }
 
-/** Opens a connection for verbs, as `createEngine` needs it: one per namespace, with that namespace's credential. */
+/** Opens a connection for verbs. A credential takes the place of the address's own. */
 export function openRedis(url: string, credential?: Credential): Redis {
-  return quiet(new Redis(url, { ...forVerbs, ...credential }));
+  return gather(quiet(new Redis(url, { ...forVerbs, ...credential })));
+}
+
+/**
+ * Opens each namespace's connection with that namespace's own credential, as `createEngine` needs it.
+ * @throws LaneError `store_refused` (when called) for a namespace without one: there is no other way in.
+ */
+export function connectWith(address: string, credentials: Credentials): (ns: Namespace) => Redis {
+  return (ns) => {
+    const known = Object.hasOwn(credentials, ns) ? credentials[ns] : undefined;
+    if (known === undefined) throw new LaneError('store_refused', `no Redis user for ${ns} is known here`);
+    return openRedis(address, { username: known.user, password: known.password });
+  };
+}
+
+/** The address of a Redis without who logs in. */
+export function addressOf(url: string): string {
+  const address = new URL(url);
+  address.username = '';
+  address.password = '';
+  for (const name of ['username', 'password']) address.searchParams.delete(name);
+  return address.href;
+}
+
+/** The logical database that an address names; the first where it names none. */
+export function databaseOf(url: string): number {
+  const { pathname, searchParams } = new URL(url);
+  return Number(/^\/(\d+)/.exec(pathname)?.[1] ?? searchParams.get('db') ?? 0);
 }
 
 /** A second connection with the same credential, for reads that block: they must not hold up the verbs. */
@@ -40,9 +71,48 @@ export function openBlocking(redis: Redis): Redis {
   return quiet(redis.duplicate({ enableAutoPipelining: false }));
 }
 
-/** A second connection with the same credential, for BullMQ. */
-export function openForQueue(redis: Redis): Redis {
-  return quiet(redis.duplicate(forQueue));
+/** What one BullMQ worker holds of Redis. */
+export interface QueueConnection {
+  readonly redis: Redis;
+  /** Closes everything, in whatever state it is. */
+  end(): void;
+}
+
+/**
+ * Another connection with the same credential, for BullMQ. BullMQ makes a further one of it, for what blocks, and leaves
+ * that one open where it never came to be ready: it would knock at Redis for ever. So it is remembered here.
+ */
+export function openForQueue(redis: Redis): QueueConnection {
+  const first = gather(quiet(redis.duplicate(forQueue)));
+  const opened = [first];
+  const duplicate = first.duplicate.bind(first);
+  first.duplicate = (options) => {
+    const further = quiet(duplicate(options));
+    opened.push(further);
+    return further;
+  };
+  return {
+    redis: first,
+    end() {
+      for (const one of opened) one.disconnect();
+    },
+  };
+}
+
+/** What is sent in one turn of the event loop leaves in one write: a system call costs more than a command. */
+function gather(redis: Redis): Redis {
+  return redis.on('connect', () => {
+    const { stream } = redis;
+    const write = stream.write.bind(stream) as (data: string | Buffer) => boolean;
+    const release = (): void => stream.uncork();
+    stream.write = (data: string | Buffer): boolean => {
+      if (stream.writableCorked === 0) {
+        stream.cork();
+        setImmediate(release);
+      }
+      return write(data);
+    };
+  });
 }
 
 /** Without a listener ioredis prints every failed attempt to reconnect; a verb that cannot go on says so itself. */
@@ -55,13 +125,7 @@ function quiet(redis: Redis): Redis {
  * @throws LaneError `store_unavailable` or `store_refused` with one clear line.
  */
 export async function checkRedis(url: string, credential?: Credential): Promise<void> {
-  const redis = new Redis(url, { ...forVerbs, ...credential, lazyConnect: true, retryStrategy: () => null });
-  let last: Error | undefined;
-  redis.on('error', (error) => {
-    last = error;
-  });
-  try {
-    await redis.connect();
+  await lookWith(url, credential, async (redis) => {
     const info = await redis.info();
     const version = /^redis_version:(\d+)\.(\d+)/m.exec(info);
     const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
@@ -69,6 +133,26 @@ export async function checkRedis(url: string, credential?: Credential): Promise<
       throw new LaneError('store_unavailable', `Redis 6.2 or newer is needed, this one is ${major}.${minor}`);
     if (/^role:slave/m.test(info))
       throw new LaneError('store_unavailable', 'this Redis is a replica; give the address of the primary');
+  });
+}
+
+/**
+ * Asks a Redis over a connection that is closed again and never tries twice.
+ * @throws LaneError `store_unavailable` or `store_refused` with one clear line, or that of `ask`.
+ */
+export async function lookWith<T>(
+  url: string,
+  credential: Credential | undefined,
+  ask: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  const redis = new Redis(url, { ...forVerbs, ...credential, lazyConnect: true, retryStrategy: () => null });
+  let last: Error | undefined;
+  redis.on('error', (error) => {
+    last = error;
+  });
+  try {
+    await redis.connect();
+    return await ask(redis);
   } catch (error) {
     throw toLaneError(last ?? error);
   } finally {
@@ -81,11 +165,8 @@ export async function checkRedis(url: string, credential?: Credential): Promise<
  * such a Redis can read and change all that is kept there.
  */
 export async function admitsAnybody(url: string): Promise<boolean> {
-  const open = new URL(url);
-  open.username = '';
-  open.password = '';
   try {
-    await checkRedis(open.href);
+    await checkRedis(addressOf(url));
     return true;
   } catch {
     return false;

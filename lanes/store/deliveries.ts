@@ -8,6 +8,7 @@ import type { Namespace } from '../namespaces.ts';
 import { type Delivery, deliverySchema } from '../records/issues.ts';
 import { answerWithinMs, ask } from './answers.ts';
 import { deadDeliveriesKey, deliveriesKey } from './keys.ts';
+import { unpackPayload } from './packed.ts';
 import { makeRecorder } from './recorder.ts';
 import { makeScript, runScript } from './script.ts';
 import { toRecord } from './streams.ts';
@@ -156,6 +157,8 @@ function toTaken(entries: z.infer<typeof entriesSchema>): TakenDelivery[] {
 }
 
 function toDelivery(flat: readonly string[]): Delivery {
-  const { guid, event, payload, receivedAtMs } = toRecord(flat);
+  const fields = toRecord(flat);
+  const { guid, event, receivedAtMs } = fields;
+  const payload = unpackPayload(fields);
   return deliverySchema.parse({ guid, event, payload, receivedAtMs: Number(receivedAtMs) });
 }

@@ -2,6 +2,7 @@
  * The embedded Redis, kept alive: one that dies is started again on the same data and port, so that the connections
  * find it again and runs go on under their leases.
  */
+import type { RedisUser } from './access/rule.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from './embedded.ts';
 
 export interface KeptRedis extends Pick<EmbeddedRedis, 'url' | 'stop'> {
@@ -11,6 +12,8 @@ export interface KeptRedis extends Pick<EmbeddedRedis, 'url' | 'stop'> {
 
 export interface KeptOptions {
   readonly dataDir: string;
+  /** The namespaces' users, asked for at each start. */
+  users(): readonly RedisUser[];
   /** Hears of each death that is followed by a new start. */
   onDeath(): void;
 }
@@ -19,8 +22,8 @@ export interface KeptOptions {
 const leastLifeMs = 2_000;
 
 /** @throws LaneError `store_unavailable` where the first start fails. */
-export async function keepEmbeddedRedis({ dataDir, onDeath }: KeptOptions): Promise<KeptRedis> {
-  let redis = await startEmbeddedRedis({ dataDir });
+export async function keepEmbeddedRedis({ dataDir, users, onDeath }: KeptOptions): Promise<KeptRedis> {
+  let redis = await startEmbeddedRedis({ dataDir, users });
   const { url } = redis;
   const port = Number(new URL(url).port);
   let stopping = false;
@@ -30,7 +33,7 @@ export async function keepEmbeddedRedis({ dataDir, onDeath }: KeptOptions): Prom
       await redis.ended;
       if (stopping || performance.now() - sinceMs < leastLifeMs) return;
       onDeath();
-      redis = await startEmbeddedRedis({ dataDir, port });
+      redis = await startEmbeddedRedis({ dataDir, users, port });
       if (stopping) return redis.stop();
     }
   };

@@ -1,16 +1,14 @@
-/** The task record in Redis: `head`, what scripts compare and change, and `doc`, the rest; both JSON. */
-import { z } from 'zod';
+/** The task record in Redis: `head`, what scripts compare and change, and `doc`, the rest. */
 import { LaneError } from '../errors.ts';
-import { atMsSchema } from '../records/common.ts';
 import type { Lease } from '../records/runs.ts';
-import { type Task, taskSchema, taskStateSchema } from '../records/tasks.ts';
+import { type Task, taskSchema } from '../records/tasks.ts';
 
 /**
- * The task hash. `head` is JSON with what scripts compare and change; `doc` is JSON with the rest, which they pass on;
- * `epoch` is the store's stamp; `leaseEndsAtMs` is moved by renewals alone. Four fields and not one for each scalar: a
- * hash of many fields next to a long one costs Redis several times as much.
+ * The task hash. `head` has what scripts compare and change, a line each; `doc` is JSON with the rest, which they pass on;
+ * `epoch` is the store's stamp; `leaseEndsAtMs` and `progress` are written by renewals alone. So few fields and not one for
+ * each scalar: a hash of many fields next to a long one costs Redis several times as much.
  */
-export const taskFields = ['doc', 'head', 'epoch', 'leaseEndsAtMs'] as const;
+export const taskFields = ['doc', 'head', 'epoch', 'leaseEndsAtMs', 'progress'] as const;
 
 /** A task with the stamp of the store that it was read from. */
 export interface StoredTask {
@@ -18,23 +16,16 @@ export interface StoredTask {
   readonly epoch: string;
 }
 
-const count = z.int().nonnegative();
-const headSchema = z.strictObject({
-  state: taskStateSchema,
-  revision: count,
-  fence: count,
-  run: count,
-  runsUsed: count,
-  wakes: count,
-  notBeforeMs: atMsSchema,
-  changedAtMs: atMsSchema,
-  claimedBy: z.string(),
+/** What scripts compare and change. */
+type Head = Pick<
+  Task,
+  'state' | 'revision' | 'fence' | 'run' | 'runsUsed' | 'wakes' | 'notBeforeMs' | 'changedAtMs'
+> & {
+  /** Empty where nobody has claimed. */
+  readonly claimedBy: string;
   /** As `leaseText` makes it; empty while nobody holds one. */
-  lease: z.string(),
-  /** The lease that recorded last. */
-  recordedBy: z.string(),
-});
-type Head = z.infer<typeof headSchema>;
+  readonly lease: string;
+};
 
 /**
  * The part of a record that no script looks into. Here and in `assemble` every property is named in one go: V8 makes
@@ -64,25 +55,42 @@ export function toDoc(task: Task): string {
     notices: task.notices,
     patch: task.patch,
     createdAtMs: task.createdAtMs,
-  } satisfies { [K in Exclude<keyof Task, keyof Head>]: Task[K] | undefined });
+  } satisfies { [K in Exclude<keyof Task, keyof Head | 'progress'>]: Task[K] | undefined });
 }
 
-/** The part that scripts compare and change. */
+/** What a holder says of its run, with the run's fence: the next claim's does not fit it, and so need not remove it. */
+export function progressText(fence: number, text: string): string {
+  return text === '' ? '' : `${fence} ${text}`;
+}
+
+/** The first lines of a head: what a decision is based on. */
+export function headStart(task: Task): string {
+  const lease = task.lease === undefined ? '' : leaseText(task.lease);
+  return `${lease}\n${task.state}\n${task.revision}\n`;
+}
+
+/** The part that scripts compare and change, a line a field, in the order of `fromHead`. */
 export function toHead(task: Task, recordedBy: string): string {
-  const head: Head = {
-    state: task.state,
-    revision: task.revision,
-    fence: task.fence,
-    run: task.run,
-    runsUsed: task.runsUsed,
-    wakes: task.wakes,
-    notBeforeMs: task.notBeforeMs,
-    changedAtMs: task.changedAtMs,
-    claimedBy: task.claimedBy ?? '',
-    lease: task.lease === undefined ? '' : leaseText(task.lease),
-    recordedBy,
+  const { fence, run, runsUsed, wakes, notBeforeMs, changedAtMs, claimedBy = '' } = task;
+  const numbers = `${fence}\n${run}\n${runsUsed}\n${wakes}\n${notBeforeMs}\n${changedAtMs}`;
+  return `${headStart(task)}${numbers}\n${claimedBy}\n${recordedBy}`;
+}
+
+function fromHead(text: string): Head {
+  const [lease = '', state, revision, fence, run, runsUsed, wakes, notBeforeMs, changedAtMs, claimedBy = ''] =
+    text.split('\n');
+  return {
+    lease,
+    state: state as Head['state'],
+    revision: Number(revision),
+    fence: Number(fence),
+    run: Number(run),
+    runsUsed: Number(runsUsed),
+    wakes: Number(wakes),
+    notBeforeMs: Number(notBeforeMs),
+    changedAtMs: Number(changedAtMs),
+    claimedBy,
   };
-  return JSON.stringify(head);
 }
 
 /** A lease as the claim script writes it: all of it in one text, so that comparing it compares everything. */
@@ -108,8 +116,14 @@ export function fromFields(fields: readonly unknown[]): StoredTask | null {
  * Puts the fields in the order of `taskFields` together without looking closer: for the answer to a script of ours,
  * in the caller's own namespace, on a record that was checked when it was written.
  */
-export function assemble([docText, headText, epochText, leaseEndsAtMs]: readonly unknown[]): StoredTask {
-  const head: Head = JSON.parse(String(headText));
+export function assemble([
+  docText,
+  headText,
+  epochText,
+  leaseEndsAtMs,
+  progress,
+]: readonly unknown[]): StoredTask {
+  const head = fromHead(String(headText));
   const doc = JSON.parse(String(docText));
   const epoch = String(epochText);
   const task = {
@@ -136,6 +150,7 @@ export function assemble([docText, headText, epochText, leaseEndsAtMs]: readonly
     notBeforeMs: head.notBeforeMs,
     lease: leaseOf(doc, head, epoch, Number(leaseEndsAtMs)),
     claimedBy: head.claimedBy === '' ? undefined : head.claimedBy,
+    progress: progressOf(head, progress),
     proposals: doc.proposals,
     answers: doc.answers,
     history: doc.history,
@@ -147,6 +162,13 @@ export function assemble([docText, headText, epochText, leaseEndsAtMs]: readonly
     changedAtMs: head.changedAtMs,
   } satisfies { [K in keyof Required<Task>]: unknown } as Task;
   return { task, epoch };
+}
+
+/** What the present holder said last. */
+function progressOf({ lease, fence }: Head, text: unknown): string | undefined {
+  const start = `${fence} `;
+  if (lease === '' || typeof text !== 'string' || !text.startsWith(start)) return undefined;
+  return text.slice(start.length);
 }
 
 /** The lease, where somebody holds one. */

@@ -8,6 +8,7 @@ import type { Namespace } from '../namespaces.ts';
 import type { Delivery } from '../records/issues.ts';
 import { ask } from './answers.ts';
 import { deliveriesKey, guidKey } from './keys.ts';
+import { packPayload } from './packed.ts';
 import { makeScript, runScript } from './script.ts';
 
 /** GitHub keeps deliveries for redelivery for three days; a GUID is remembered well beyond that. */
@@ -18,13 +19,13 @@ const mostTogether = 32;
 /** A script may hold this much, or one delivery that is larger. */
 const mostChars = 1024 * 1024;
 
-/** KEYS: deliveries, then each GUID. ARGV: ms to remember, then guid, event, payload, received at of each. Answers 1 or 0 for each. */
+/** KEYS: deliveries, then each GUID. ARGV: ms to remember, then guid, event, payload's field, payload, received at of each. Answers 1 or 0 for each. */
 const recordScript = makeScript(`
 local answers = {}
 for n = 2, #KEYS do
-  local at = (n - 2) * 4 + 2
+  local at = (n - 2) * 5 + 2
   if redis.call('SET', KEYS[n], '1', 'NX', 'PX', ARGV[1]) then
-    redis.call('XADD', KEYS[1], '*', 'guid', ARGV[at], 'event', ARGV[at + 1], 'payload', ARGV[at + 2], 'receivedAtMs', ARGV[at + 3])
+    redis.call('XADD', KEYS[1], '*', 'guid', ARGV[at], 'event', ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], 'receivedAtMs', ARGV[at + 4])
     answers[n - 1] = 1
   else
     answers[n - 1] = 0
@@ -87,7 +88,7 @@ async function write(redis: Redis, ns: Namespace, batch: readonly Waiting[]): Pr
   const args = batch.flatMap(({ delivery: { guid, event, payload, receivedAtMs } }) => [
     guid,
     event,
-    payload,
+    ...packPayload(payload),
     receivedAtMs,
   ]);
   return answersSchema.parse(

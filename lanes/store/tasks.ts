@@ -11,8 +11,19 @@ import type { Move } from '../rules/transitions/move.ts';
 import { ask } from './answers.ts';
 import { makeBatch } from './batch.ts';
 import type { RedisClock } from './clock.ts';
-import { effectsKey, epochKey, ledgerKey, statesKey, taskKey } from './keys.ts';
-import { assemble, fromFields, leaseText, type StoredTask, taskFields, toDoc, toHead } from './record.ts';
+import { effectsKey, epochKey, ledgerKey, pausedKey, statesKey, taskKey } from './keys.ts';
+import { ledgerLine } from './ledger.ts';
+import {
+  assemble,
+  fromFields,
+  headStart,
+  leaseText,
+  progressText,
+  type StoredTask,
+  taskFields,
+  toDoc,
+  toHead,
+} from './record.ts';
 import { rankOf, scoreOf } from './scores.ts';
 import { admitScript } from './scripts/admit.ts';
 import { claimScript } from './scripts/claim.ts';
@@ -23,7 +34,7 @@ export type Claim =
   | { readonly kind: 'claimed'; readonly task: Task; readonly lease: Lease }
   | {
       readonly kind: 'not_claimable';
-      readonly state: TaskState | 'missing';
+      readonly state: TaskState | 'missing' | 'paused';
       readonly notBeforeMs: number;
       readonly nowMs: number;
     };
@@ -37,14 +48,17 @@ const movedSchema = z.enum(['moved', 'missing', 'lease_lost', 'already', 'confli
 export type Moved = z.infer<typeof movedSchema>;
 
 export interface TaskStore {
-  /** Makes the record unless it is there; answers with the one that is there. */
-  admit(move: Move, freshEpoch: string): Promise<Task>;
+  /**
+   * Makes the record unless it is there; answers with the one that is there. `onSent` is called when what is sent next
+   * on this connection comes after it; not always.
+   */
+  admit(move: Move, freshEpoch: string, onSent: () => void): Promise<Task>;
   read(id: string): Promise<StoredTask | null>;
   claim(id: string, worker: string, leaseId: string, ttlMs: number): Promise<Claim>;
-  /** Whether the lease is held; notes in the ledger that its run has begun. */
-  begin(lease: Lease, detail: string): Promise<boolean>;
-  /** The lease with its new end, or null where it is lost. */
-  renew(lease: Lease, ttlMs: number): Promise<Lease | null>;
+  /** Whether the lease is held. */
+  begin(lease: Lease): Promise<boolean>;
+  /** The lease with its new end, or null where it is lost. An empty progress leaves what was said before. */
+  renew(lease: Lease, ttlMs: number, progress: string): Promise<Lease | null>;
   /** Writes a move if the record is still `from`. */
   move(from: StoredTask, move: Move, demand: LeaseDemand): Promise<Moved>;
   /** Counts one more wake-up of a queued task; null where it changed meanwhile. */
@@ -56,8 +70,7 @@ export interface TaskStore {
 export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): TaskStore {
   const [states, ledger] = [statesKey(ns), ledgerKey(ns)];
   const forAdmit = [epochKey(ns), states, effectsKey(ns), ledger];
-  const forClaim = [states, ledger];
-  const forBegin = [ledger];
+  const forClaim = [states, ledger, pausedKey(ns)];
   const forRenew = [states];
   const forMove = [states, effectsKey(ns), ledger];
   const keyOf = (task: string): string => taskKey(ns, task);
@@ -71,10 +84,11 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
   return {
     read,
 
-    async admit({ task, effects, event: { by, detail } }, epoch) {
-      const order = { task: task.id, score: scoreOf(task), epoch, by, detail };
+    async admit({ task, effects, event: { by, detail } }, freshEpoch, onSent) {
+      const line = ledgerLine(task, { event: 'admitted', by, detail });
+      const order = { task: task.id, score: scoreOf(task), freshEpoch, line };
       const texts = [toDoc(task), toHead(task, ''), ...effects.map((effect) => JSON.stringify(effect))];
-      const [made] = await run(admitScript, forAdmit, keyOf(task.id), order, texts);
+      const [made] = await run(admitScript, forAdmit, keyOf(task.id), order, texts, onSent);
       return made === 1 ? task : ((await read(task.id))?.task ?? task);
     },
 
@@ -85,19 +99,18 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
         const claimed = assemble(rest).task;
         if (claimed.lease !== undefined) return { kind, task: claimed, lease: claimed.lease };
       }
-      const state = kind === 'missing' ? kind : taskStateSchema.parse(kind);
+      const state = kind === 'missing' || kind === 'paused' ? kind : taskStateSchema.parse(kind);
       return { kind: 'not_claimable', state, notBeforeMs: Number(rest[0]), nowMs: Number(now) };
     },
 
-    async begin(lease, detail) {
-      const { task, run: number, fence, worker } = lease;
-      const order = { lease: leaseText(lease), task, run: number, fence, worker, detail };
-      const [held] = await run(beginScript, forBegin, keyOf(task), order);
+    async begin(lease) {
+      const [held] = await run(beginScript, [], keyOf(lease.task), { lease: leaseText(lease) });
       return held === 1;
     },
 
-    async renew(lease, ttlMs) {
-      const order = { lease: leaseText(lease), task: lease.task, ttlMs, rank: rankOf('running') };
+    async renew(lease, ttlMs, said) {
+      const progress = progressText(lease.fence, said);
+      const order = { lease: leaseText(lease), task: lease.task, ttlMs, rank: rankOf('running'), progress };
       const [endsAtMs] = await run(renewScript, forRenew, keyOf(lease.task), order);
       return endsAtMs === 0 ? null : { ...lease, endsAtMs: Number(endsAtMs) };
     },
@@ -107,16 +120,11 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
       const order = {
         mode: demand.mode,
         lease,
-        fromState: from.state,
-        fromRevision: from.revision,
+        from: headStart(from),
         fromEpoch: epoch,
         task: from.id,
-        score: task.state === from.state ? '' : scoreOf(task),
-        event: event.event,
-        run: task.run,
-        fence: task.fence,
-        by: event.by,
-        detail: event.detail.slice(0, 2_000),
+        score: task.state === from.state && task.notBeforeMs === from.notBeforeMs ? '' : scoreOf(task),
+        line: ledgerLine(task, event),
       };
       const texts = [toDoc(task), toHead(task, lease), ...effects.map((effect) => JSON.stringify(effect))];
       const [moved] = await run(moveScript, forMove, keyOf(from.id), order, texts);
@@ -124,7 +132,7 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
     },
 
     async rewake(task) {
-      const [counted] = await run(rewakeScript, [], keyOf(task.id), { revision: task.revision });
+      const [counted] = await run(rewakeScript, [], keyOf(task.id), { expected: task.revision });
       return counted === 1 ? { ...task, wakes: task.wakes + 1, revision: task.revision + 1 } : null;
     },
 

@@ -7,14 +7,17 @@
  * none. The network is shared, since agents call model APIs: sockets without a path (abstract ones) and ports of this
  * machine stay reachable, so those must ask for a password.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { LaneError } from '../errors.ts';
 import type { ContainmentLevel } from '../records/copies.ts';
 import { containWithBwrap } from './containment/bwrap.ts';
+import { isContained } from './containment/levels.ts';
 import { holds } from './containment/probe.ts';
 import type { ContainedCommand, ContainRequest } from './containment/request.ts';
 import { containWithUnshare } from './containment/unshare.ts';
+import { cgroupHolds } from './process-tree/cgroup.ts';
 import { findProgram, TOOL_PATH } from './tools.ts';
 
 export type { ContainedCommand, ContainRequest } from './containment/request.ts';
@@ -28,23 +31,28 @@ export interface Containment {
   contain(request: ContainRequest): Promise<ContainedCommand>;
 }
 
-/** The levels that hold on this machine, the strongest first; the last is always `none`. `place` is a folder of ours. */
+/**
+ * The levels that hold on this machine, the strongest first; the last is always `none`, which has no containment and
+ * `cgroup` neither: there an agent sees what its user sees. `place` is a folder of ours.
+ */
 export async function probeContainment(place: string): Promise<Containment[]> {
   const levels: Containment[] = [];
   for (const candidate of await candidates()) {
     if (await holds(candidate.contain, place)) levels.push(candidate);
   }
+  if (await cgroupHolds(`probe-${randomUUID()}`)) levels.push(level('cgroup', withoutContainment));
   return [...levels, level('none', withoutContainment)];
 }
 
 /** Throws LaneError `containment_unavailable` if a lane requires containment and none holds here. */
 export function chooseContainment(levels: readonly Containment[], policy: 'required' | 'none'): Containment {
-  const chosen = levels.find(({ level }) => (level === 'none') === (policy === 'none'));
+  const chosen = levels.find(({ level }) => isContained(level) === (policy === 'required'));
   if (!chosen) throw new LaneError('containment_unavailable');
   return chosen;
 }
 
-async function candidates(): Promise<Containment[]> {
+/** The levels that the machine has the programs for, the strongest first; none of them has been tried. */
+export async function candidates(): Promise<Containment[]> {
   const [bwrap, setpriv, unshare, shell] = await Promise.all(
     ['bwrap', 'setpriv', 'unshare', 'sh'].map((name) => findProgram(name, TOOL_PATH)),
   );
@@ -60,9 +68,13 @@ function level(name: ContainmentLevel, contain: Containment['contain']): Contain
   return { level: name, contain: async (request) => await contain(await ready(request)) };
 }
 
+/** Nothing is hidden. Its first process at least dies with us, where setpriv is there to ask the kernel for that. */
 async function withoutContainment(request: ContainRequest): Promise<ContainedCommand> {
   const [file = '', ...args] = request.argv;
-  return { file, args, env: { ...request.env }, cwd: request.cwd };
+  const plain = { file, args, env: { ...request.env }, cwd: request.cwd };
+  const setpriv = await findProgram('setpriv', TOOL_PATH);
+  if (!setpriv) return plain;
+  return { ...plain, file: setpriv, args: ['--pdeathsig', 'KILL', '--', ...request.argv] };
 }
 
 /** With the program looked up on the command's own PATH, before anything is hidden, and a folder for temporary files. */

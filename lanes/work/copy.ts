@@ -3,7 +3,7 @@
  * tombstone. Objects are borrowed from the mirror through alternates; `git worktree` is never used, since what is
  * written from a worktree reaches the mirror.
  */
-import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LaneError } from '../errors.ts';
 import type { Namespace } from '../namespaces.ts';
@@ -14,13 +14,17 @@ import {
   copyIdSchema,
   copyRecordSchema,
 } from '../records/copies.ts';
-import { onDisk, syncFolder, writeDurably } from './files.ts';
-import { git } from './git.ts';
+import { clearRecords } from './clear.ts';
+import { errorCode, type Files, onDisk } from './files.ts';
+import { fillCopy } from './fill.ts';
 import { type Lock, tryLock } from './lock.ts';
 import { eventOf } from './machine-ledger.ts';
-import { mirrorPath, pin, unpin } from './mirror.ts';
+import { mirrorPath } from './mirror.ts';
+import { pin, unpin } from './pins.ts';
 import type { Workplace } from './workplace.ts';
 
+/** A sweep would have to come in the same few milliseconds each time. */
+const HIDDEN_ATTEMPTS = 10;
 /** Where the parts of a copy lie. */
 export interface CopyPaths {
   ctl: string;
@@ -42,6 +46,7 @@ export interface Copy {
   readonly paths: CopyPaths;
   /** The object folder that the checkout borrows from: the agent must be able to read it. */
   readonly borrowedObjects: string;
+  readonly files: Files;
   record: CopyRecord;
 }
 
@@ -61,7 +66,8 @@ export function copyPaths(place: Workplace, id: string): CopyPaths {
   return { ...inCtl(ctl), work: join(place.workDir, id), grave: join(place.graveDir, id) };
 }
 
-function inCtl(ctl: string) {
+/** The parts of a copy in its `ctl` folder, whatever name that has now. */
+export function inCtl(ctl: string) {
   return {
     ctl,
     ownerLock: join(ctl, 'owner.lock'),
@@ -83,7 +89,7 @@ export async function createCopy(place: Workplace, request: CopyRequest, signal:
     await place.point('create.published');
     await pin(place, request.repositoryId, copy.id, request.base);
     await place.point('create.pinned');
-    await onDisk('cannot fill a copy', () => fill(copy, signal));
+    await onDisk('cannot fill a copy', () => fillCopy(copy, signal));
     await place.point('create.copied');
     await advance(copy, 'ready');
     await place.ledger.append({ ...eventOf(place, copy.record), event: 'copy_created', base: request.base });
@@ -105,33 +111,46 @@ export async function markRunning(copy: Copy, agent: AgentProcess): Promise<void
 }
 
 async function saveRecord(copy: Copy, record: CopyRecord): Promise<void> {
-  await writeDurably(copy.paths.record, `${JSON.stringify(record)}\n`);
+  await copy.files.writeDurably(copy.paths.record, `${JSON.stringify(record)}\n`);
   copy.record = record;
 }
 
 /** Makes `ctl/<id>` appear in one step, already locked: nobody ever sees a copy without an owner. */
 async function publish(place: Workplace, request: CopyRequest): Promise<Copy> {
-  const id = copyIdSchema.parse(place.id());
+  const { id, hidden, lock } = await hiddenFolder(place);
   const paths = copyPaths(place, id);
-  const hidden = inCtl(join(place.ctlDir, `.new-${id}`));
-  await mkdir(hidden.ctl, { mode: 0o700 });
-  const lock = await tryLock(hidden.ownerLock);
-  if (!lock) throw new LaneError('copy_failed', `the new lock of ${id} is taken`);
+  let { ctl } = hidden;
   try {
     const record = firstRecord(place, id, request);
-    await writeDurably(hidden.record, `${JSON.stringify(record)}\n`);
+    await place.files.writeDurably(hidden.record, `${JSON.stringify(record)}\n`);
     await mkdir(hidden.io, { mode: 0o700 });
     await place.point('create.locked');
     await rename(hidden.ctl, paths.ctl);
-    await syncFolder(place.ctlDir);
+    ctl = paths.ctl;
+    await place.files.syncFolder(place.ctlDir);
     lock.movedTo(paths.ownerLock);
     const borrowedObjects = join(mirrorPath(place, request.repositoryId), 'objects');
-    return { id, lock, paths, borrowedObjects, record };
+    return { id, lock, paths, borrowedObjects, files: place.files, record };
   } catch (error) {
-    await rm(hidden.ctl, { recursive: true, force: true });
-    await lock.release();
+    await undo(place, { id, lock }, () => rm(ctl, { recursive: true, force: true }));
     throw error;
   }
+}
+
+/** A sweep may take a folder that has no lock yet for a dead maker's: then another one is made. */
+async function hiddenFolder(place: Workplace) {
+  for (let attempt = 0; attempt < HIDDEN_ATTEMPTS; attempt++) {
+    const id = copyIdSchema.parse(place.id());
+    const hidden = inCtl(join(place.ctlDir, `.new-${id}`));
+    await mkdir(hidden.ctl, { mode: 0o700 });
+    try {
+      const lock = await tryLock(hidden.ownerLock);
+      if (lock) return { id, hidden, lock };
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error;
+    }
+  }
+  throw new LaneError('copy_failed', 'each new lock was taken by somebody else');
 }
 
 function firstRecord(place: Workplace, id: string, request: CopyRequest): CopyRecord {
@@ -140,37 +159,33 @@ function firstRecord(place: Workplace, id: string, request: CopyRequest): CopyRe
   return copyRecordSchema.parse({ ...request, ...fixed });
 }
 
-async function fill(copy: Copy, signal: AbortSignal): Promise<void> {
-  const { work, capGit, indexBase } = copy.paths;
-  const { base, branch } = copy.record;
-  await mkdir(work, { mode: 0o700 });
-  await initBorrowing(work, [`--initial-branch=${branch}`], join(work, '.git'), copy.borrowedObjects);
-  await initBorrowing(work, ['--bare', capGit], capGit, copy.borrowedObjects);
-  const inCopy = { cwd: work, signal };
-  await git({ ...inCopy, args: ['update-ref', `refs/heads/${branch}`, base] });
-  await git({ ...inCopy, args: ['read-tree', '-m', '-u', base] });
-  await git({ ...inCopy, args: ['config', 'user.name', 'Lanekeeper agent'] });
-  await git({ ...inCopy, args: ['config', 'user.email', 'agent@lanekeeper.invalid'] });
-  await copyFile(join(work, '.git', 'index'), indexBase);
-}
-
-async function initBorrowing(cwd: string, how: string[], gitDir: string, objects: string): Promise<void> {
-  await git({ args: ['init', '--quiet', '--template=', ...how], cwd });
-  await mkdir(join(gitDir, 'objects', 'info'), { recursive: true });
-  await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
-}
-
-/** Takes a copy back in which nothing ever ran. What cannot be taken back is left, unlocked, for the sweep. */
+/** Takes a copy back in which nothing ever ran. */
 async function abandon(place: Workplace, copy: Copy, reason: unknown): Promise<void> {
   const why = reason instanceof Error ? reason.message : String(reason);
-  try {
+  await undo(place, copy, async () => {
     await rm(copy.paths.work, { recursive: true, force: true });
     await unpin(place, copy.record.repositoryId, copy.id);
-    await rm(copy.paths.ctl, { recursive: true, force: true });
-    await place.ledger.append({ ...eventOf(place, copy.record), event: 'copy_abandoned', why });
-  } catch {
-    // The first failure is the one to report; the sweep finds the rest by its record.
-  } finally {
-    await copy.lock.release();
-  }
+    await clearRecords(place, copy);
+    // The last step, and no reason to do the others again.
+    await place.ledger
+      .append({ ...eventOf(place, copy.record), event: 'copy_abandoned', why })
+      .catch(() => {});
+  });
+}
+
+/**
+ * Undoes what was made of a copy, and frees its lock. Where the disk lets nothing be undone, the lock stays held and
+ * it is tried again: a free lock would leave behind a copy whose owner lives. Never rejects: the first failure is the
+ * one to report.
+ */
+async function undo(
+  place: Workplace,
+  { id, lock }: Pick<Copy, 'id' | 'lock'>,
+  work: () => Promise<void>,
+): Promise<void> {
+  const attempt = async () => {
+    await work();
+    await lock.release();
+  };
+  await attempt().catch(() => place.leftOver.set(id, attempt));
 }

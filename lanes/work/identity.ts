@@ -29,6 +29,8 @@ export interface ProcessStat {
   state: string;
   parent: number;
   group: number;
+  /** The number of its terminal, 0 where it has none. */
+  terminal: number;
   startTime: string;
 }
 
@@ -37,10 +39,10 @@ export async function processStat(pid: number): Promise<ProcessStat | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => null);
   if (text === null) return null;
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const [state, parent, group] = fields;
+  const [state, parent, group, , terminal] = fields;
   const startTime = fields[19];
   if (state === undefined || startTime === undefined) return null;
-  return { state, parent: Number(parent), group: Number(group), startTime };
+  return { state, parent: Number(parent), group: Number(group), terminal: Number(terminal), startTime };
 }
 
 /** The control group of a process as one line (cgroup v2, else the first of v1), or an empty text. */

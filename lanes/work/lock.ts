@@ -6,7 +6,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { LaneError } from '../errors.ts';
-import { onDisk } from './files.ts';
+import { errorCode, onDisk } from './files.ts';
 import { runProgram } from './program.ts';
 import { TOOL_PATH } from './tools.ts';
 
@@ -55,6 +55,17 @@ export async function tryLock(path: string): Promise<Lock | null> {
   return handle && new Lock(path, handle);
 }
 
+/** As `tryLock`, but makes no file: for looking at what others made. */
+export async function lockIfThere(path: string): Promise<Lock | 'busy' | 'missing'> {
+  try {
+    const handle = await lockedHandle(path, ['-n'], undefined, constants.O_RDONLY);
+    return handle ? new Lock(path, handle) : 'busy';
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 'missing';
+    throw error;
+  }
+}
+
 /** Waits for the lock. Throws LaneError `copy_failed` if it is not free within `waitMs`, or the signal's reason. */
 export async function waitLock(path: string, waitMs: number, signal?: AbortSignal): Promise<Lock> {
   const endMs = performance.now() + waitMs;
@@ -74,10 +85,13 @@ export async function lockForAgent(path: string): Promise<FileHandle | null> {
   return await lockedHandle(path, ['-n']);
 }
 
-async function lockedHandle(path: string, how: string[], signal?: AbortSignal): Promise<FileHandle | null> {
-  const handle = await onDisk(`cannot open ${path}`, () =>
-    open(path, constants.O_RDONLY | constants.O_CREAT, 0o600),
-  );
+async function lockedHandle(
+  path: string,
+  how: string[],
+  signal?: AbortSignal,
+  flags = constants.O_RDONLY | constants.O_CREAT,
+): Promise<FileHandle | null> {
+  const handle = await onDisk(`cannot open ${path}`, () => open(path, flags, 0o600));
   try {
     const won = await flock(handle, how, path, signal);
     if (won && (await isStill(path, handle))) return handle;

@@ -4,13 +4,19 @@
  */
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onDisk } from './files.ts';
+import { onDisk, readIfThere } from './files.ts';
 import { git, gitText } from './git.ts';
 import { waitLock } from './lock.ts';
 import type { Workplace } from './workplace.ts';
 
 /** Longest wait for another worker that fetches the same repository. */
 const LOCK_WAIT_MS = 10 * 60_000;
+
+/**
+ * Copies borrow what is fetched, and after a power cut their work can be saved only with it: all of it is on the disk
+ * before the reference names it. By itself git leaves small fetches to the system. Older than 2.36 it knows no better.
+ */
+const DURABLE = ['-c', 'core.fsync=all', '-c', 'core.fsyncMethod=batch'];
 
 export interface MirrorSource {
   repositoryId: number;
@@ -47,44 +53,15 @@ export async function syncMirror(
   }
 }
 
-/** Keeps a base alive while a copy needs it. */
-export async function pin(place: Workplace, repositoryId: number, id: string, base: string): Promise<void> {
-  await updatePins(place, repositoryId, [pinName(id), base], id);
-}
-
-/** Lets go of a base; a pin that is not there is fine. */
-export async function unpin(place: Workplace, repositoryId: number, id: string): Promise<void> {
-  await updatePins(place, repositoryId, ['-d', pinName(id)], id);
-}
-
-function pinName(id: string): string {
-  return `refs/lanekeeper/${id}`;
-}
-
-/** One at a time, so that a lock file of git that is there can only be from a dead one. */
-async function updatePins(
-  place: Workplace,
-  repositoryId: number,
-  change: string[],
-  id: string,
-): Promise<void> {
-  const cwd = mirrorPath(place, repositoryId);
-  const lock = await waitLock(`${cwd}.pins.lock`, LOCK_WAIT_MS);
-  try {
-    for (const stale of ['packed-refs', pinName(id)]) await rm(join(cwd, `${stale}.lock`), { force: true });
-    await git({ args: ['update-ref', ...change], cwd, env: { GIT_DIR: cwd } });
-  } finally {
-    await lock.release();
-  }
-}
-
 async function makeMirror(mirror: string): Promise<void> {
   if (await stat(mirror).catch(() => null)) return;
   await onDisk(`cannot make ${mirror}`, async () => {
     const fresh = `${mirror}.new`;
     await rm(fresh, { recursive: true, force: true });
     await mkdir(fresh, { mode: 0o700 });
-    await git({ args: ['init', '--quiet', '--bare', '--template=', '.'], cwd: fresh });
+    // Pins are written as files: what git may choose for new repositories one day has none.
+    const env = { GIT_DEFAULT_REF_FORMAT: 'files' };
+    await git({ args: ['init', '--quiet', '--bare', '--template=', '.'], cwd: fresh, env });
     await git({ args: ['config', 'gc.auto', '0'], cwd: fresh, env: { GIT_DIR: fresh } });
     await rename(fresh, mirror);
   });
@@ -96,11 +73,14 @@ async function fetchHead(mirror: string, source: MirrorSource, signal: AbortSign
   const head = parseHead(answer);
   if (!head) return { kind: 'empty_repository' };
   const target = 'refs/lanekeeper-head/default';
+  // Mostly nothing has moved since the last run. What this reference names was fetched with all that belongs to it.
+  const known = (await readIfThere(join(mirror, target)))?.trim();
+  if (known === head.commit) return { kind: 'synced', base: known, branch: head.branch };
   // Only the holder of the mirror's lock writes this reference: a lock file there is from a dead one.
   await rm(join(mirror, `${target}.lock`), { force: true });
   const refspec = `+${head.ref}:${target}`;
   const flags = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'];
-  await git({ ...remote, args: ['fetch', ...flags, '--', source.cloneUrl, refspec] });
+  await git({ ...remote, args: [...DURABLE, 'fetch', ...flags, '--', source.cloneUrl, refspec] });
   const base = await gitText({
     args: ['rev-parse', `${target}^{commit}`],
     cwd: mirror,
@@ -110,10 +90,12 @@ async function fetchHead(mirror: string, source: MirrorSource, signal: AbortSign
 }
 
 /** The remote's HEAD from `ls-remote --symref`, or null where it has no commit. */
-function parseHead(answer: string): { ref: string; branch: string } | null {
-  if (!/^[0-9a-f]{40,64}\tHEAD$/m.test(answer)) return null;
+function parseHead(answer: string): { ref: string; branch: string; commit: string } | null {
+  const commit = /^([0-9a-f]{40,64})\tHEAD$/m.exec(answer)?.[1];
+  if (commit === undefined) return null;
   const ref = /^ref: (refs\/heads\/\S+)\tHEAD$/m.exec(answer)?.[1];
-  return ref ? { ref, branch: ref.slice('refs/heads/'.length) } : { ref: 'HEAD', branch: 'main' };
+  const named = ref ? { ref, branch: ref.slice('refs/heads/'.length) } : { ref: 'HEAD', branch: 'main' };
+  return { ...named, commit };
 }
 
 /**

@@ -10,13 +10,14 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { LaneError } from '../errors.ts';
 import { errorCode } from './files.ts';
 import { lockForAgent } from './lock.ts';
+import { enterCgroup, openCgroup, removeCgroup } from './process-tree/cgroup.ts';
 import { strayDescriptors } from './process-tree/descriptors.ts';
 import { reasonOf } from './process-tree/ending.ts';
 import { MARKER_VARIABLE } from './process-tree/find.ts';
 import type { TreeEnding, TreeRequest, TreeResult } from './process-tree/request.ts';
 import { RunningTree } from './process-tree/running.ts';
 
-export type { TreeEnding, TreeRequest, TreeResult } from './process-tree/request.ts';
+export type { LiveTree, TreeEnding, TreeRequest, TreeResult } from './process-tree/request.ts';
 
 /**
  * Throws LaneError `tree_not_ended` if processes of the run outlive every kill: its copy must then be left alone. An
@@ -40,22 +41,26 @@ export async function runTree(request: TreeRequest): Promise<TreeResult> {
 }
 
 async function start(request: TreeRequest, lock: FileHandle): Promise<RunningTree> {
-  const { file, args, cwd, env } = request.command;
+  const cgroup = request.level === 'cgroup' ? await openCgroup(request.marker) : null;
+  if (request.level === 'cgroup' && !cgroup)
+    throw new LaneError('containment_unavailable', 'no control group');
+  const { file, args, cwd, env } = cgroup ? enterCgroup(cgroup, request.command) : request.command;
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const stdin = await open(request.stdinFile ?? '/dev/null', flags);
   const nothing = await open('/dev/null', constants.O_RDWR);
   try {
-    const child = spawn(file, args, {
+    const process = spawn(file, args, {
       cwd,
       env: { ...env, [MARKER_VARIABLE]: request.marker },
       // Its own session and group: signals for it do not reach us, and it has no terminal.
       detached: true,
       stdio: stdioOf(stdin.fd, lock.fd, nothing.fd, await strayDescriptors()),
     });
-    const { pid, stdout, stderr } = child;
+    const { pid, stdout, stderr } = process;
     if (pid !== undefined && stdout && stderr)
-      return new RunningTree(request, child, pid, { stdout, stderr });
-    const [error] = await once(child, 'error');
+      return new RunningTree(request, { process, pid, cgroup, stdout, stderr });
+    if (cgroup) await removeCgroup(cgroup);
+    const [error] = await once(process, 'error');
     throw error;
   } finally {
     await stdin.close();

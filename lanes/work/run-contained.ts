@@ -3,9 +3,12 @@
  * after the other: what is alive of a run holds the copy's `agent.lock`.
  */
 import { isLaneError } from '../errors.ts';
+import { causeOfEnding } from '../rules/death.ts';
+import { type CheckpointPace, checkpointPace, takeCheckpoints } from './checkpoints.ts';
 import type { ContainedCommand, Containment } from './containment.ts';
 import { type Copy, markRunning } from './copy.ts';
 import { eventOf } from './machine-ledger.ts';
+import { memoryKills } from './memory-kills.ts';
 import { runTree, type TreeEnding, type TreeResult } from './process-tree.ts';
 import type { Workplace } from './workplace.ts';
 
@@ -40,14 +43,26 @@ export interface RunnerDeps {
   readonly hide: readonly string[];
   /** How long a program has to end by itself after SIGINT. */
   readonly graceMs: number;
+  /** How often and how long a running copy is looked at. Default: `checkpointPace`. */
+  readonly checkpoints?: CheckpointPace;
+}
+
+/** The agent's control group, and what the kernel had killed in it when the agent began. */
+interface Memory {
+  readonly cgroup: string;
+  readonly before: number | null;
 }
 
 /** What runs the programs of one copy. */
 export function containedRunner(deps: RunnerDeps, containment: Containment, copy: Copy): RunContained {
   return async (program) => {
-    const command = await contain(deps, containment, program);
-    if ('ending' in command) return command;
     const { place, graceMs } = deps;
+    let memory: Memory = { cgroup: '', before: null };
+    const command = await contain(deps, containment, program);
+    if ('ending' in command) {
+      if (program.isAgent) await noteExit(place, copy, command.ending, memory);
+      return command;
+    }
     const end = await runTree({
       command,
       level: containment.level,
@@ -58,14 +73,20 @@ export function containedRunner(deps: RunnerDeps, containment: Containment, copy
       ...{ timeoutMs: program.timeoutMs, graceMs, signal: program.signal },
       spawned: async (agent) => {
         if (!program.isAgent) return;
+        memory = { cgroup: agent.cgroup, before: await memoryKills(agent.cgroup) };
         await markRunning(copy, agent);
         await place.ledger.append({ ...eventOf(place, copy.record), event: 'run_started', agent });
         await place.point('run.spawned');
       },
+      beside: async (tree, over) => {
+        if (!program.isAgent) return;
+        const running = { place, copy, containment: containment.level, tree, over };
+        await takeCheckpoints(running, deps.checkpoints ?? checkpointPace);
+      },
       killIntent: (signal, why) =>
         place.ledger.append({ ...eventOf(place, copy.record), event: 'kill_intent', signal, why }),
     });
-    if (program.isAgent) await noteExit(place, copy, end.ending);
+    if (program.isAgent) await noteExit(place, copy, end.ending, memory);
     return { ending: end.ending, tail: tailOf(end) };
   };
 }
@@ -92,22 +113,9 @@ async function contain(
   }
 }
 
-async function noteExit(place: Workplace, copy: Copy, ending: TreeEnding): Promise<void> {
-  const event = { ...eventOf(place, copy.record), event: 'run_exited' as const, cause: ending.kind };
-  await place.ledger.append({ ...event, detail: detailOf(ending) });
-}
-
-function detailOf(ending: TreeEnding): string {
-  switch (ending.kind) {
-    case 'exit':
-      return `code ${ending.code}`;
-    case 'signal':
-      return ending.signal;
-    case 'timeout':
-      return `after ${ending.afterMs} ms`;
-    default:
-      return ending.why;
-  }
+async function noteExit(place: Workplace, copy: Copy, ending: TreeEnding, memory: Memory): Promise<void> {
+  const cause = causeOfEnding(ending, { before: memory.before, after: await memoryKills(memory.cgroup) });
+  await place.ledger.append({ ...eventOf(place, copy.record), event: 'run_exited', ...cause });
 }
 
 /** Programs say on stderr why they failed; some say it on stdout only. */

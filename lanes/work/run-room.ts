@@ -10,8 +10,8 @@ import type { RunContained, RunnerDeps } from './run-contained.ts';
 
 export interface SupervisorDeps extends RunnerDeps {
   readonly host: HostPort;
-  /** Notes durably that the run began, and on what. Rejects with LaneError `lease_lost` where it may not. */
-  readonly begin: (lease: Lease, on: { base: string }) => Promise<void>;
+  /** The last look before the agent starts. Rejects with LaneError `lease_lost` where it may not. */
+  readonly begin: (lease: Lease) => Promise<void>;
   /** What `probeContainment` found on this machine. */
   readonly levels: readonly Containment[];
   /** The worker's own environment, of which an agent gets what its lane lists. */

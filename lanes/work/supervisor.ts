@@ -13,17 +13,15 @@ import { endOfFailure } from '../rules/run-end.ts';
 import { runAgent } from './agent.ts';
 import { captureResult } from './capture.ts';
 import { chooseContainment } from './containment.ts';
-import { type Copy, createCopy } from './copy.ts';
+import { createCopy } from './copy.ts';
 import { bringBackPatch } from './earlier-patch.ts';
 import { endOfAgent, endOfResult, patchRef } from './ending.ts';
-import { eventOf } from './machine-ledger.ts';
+import { finishLeftOver, leaveOver, takeDown } from './left-over.ts';
 import { type MirrorOutcome, type MirrorSource, syncMirror } from './mirror.ts';
 import { proveRun } from './proof/prove.ts';
 import { containedRunner, type ProgramEnd } from './run-contained.ts';
 import type { RunOrder, RunOutcome, RunRoom, StopReason, SupervisorDeps } from './run-room.ts';
 import { makeTaskFile, type TaskFiles, taskFilePaths, writeTaskFiles } from './task-files.ts';
-import { removeCopy } from './tombstone.ts';
-import type { Workplace } from './workplace.ts';
 
 const minuteMs = 60_000;
 /** A fetch that hangs must not hold a run for ever. */
@@ -68,6 +66,8 @@ async function prepare(deps: SupervisorDeps, order: RunOrder): Promise<RunOutcom
   const { task, run, fence, namespace } = lease;
   const { base, branch } = synced;
   const request = { task, run, fence, namespace, repositoryId, base, branch };
+  // Work of an earlier run that a broken disk held back may be what this one begins with.
+  await finishLeftOver(deps.place);
   const copy = await createCopy(deps.place, request, signal);
   const runner = containedRunner(deps, containment, copy);
   return await inCopy({ ...order, deps, input, containment, copy, run: runner });
@@ -124,6 +124,7 @@ async function inCopy(room: RunRoom): Promise<RunOutcome> {
     receipt = await captureResult(deps.place, copy, containment.level);
   } catch (error) {
     // The copy stays, with its lock held: it has the only instance of this run's work.
+    leaveOver(deps.place, copy, containment.level, error);
     return outcomeOf(attempt.kind === 'failed' ? attempt.error : error, deps, room);
   }
   const patch = patchRef(receipt, room.lane, deps.place.owner.instance);
@@ -143,7 +144,7 @@ async function runInCopy(room: RunRoom): Promise<Attempt> {
   const { deps, copy, lane, task, lease, run, signal } = room;
   // First of all, so that what is captured holds the earlier work, however early this run ends.
   const brought = lane.writes ? await bringBackPatch(deps.place, copy, task) : { patch: null, notices: [] };
-  await deps.begin(lease, { base: copy.record.base });
+  await deps.begin(lease);
   signal.throwIfAborted();
   const notices = [...brought.notices, ...strippedNotice(room.input)];
   if (lane.agent.kind === 'checks') return { kind: 'ran', end: null, notices };
@@ -176,17 +177,4 @@ async function conclude(room: RunRoom, receipt: Receipt, attempt: Attempt): Prom
   if ('kind' in said) return said;
   const judgement = await proveRun(room, receipt, said);
   return endOfResult({ lane, result: said, judgement, receipt, notices });
-}
-
-/** The copy goes. A removal that fails costs disk space, never the run's result. */
-async function takeDown(place: Workplace, copy: Copy): Promise<void> {
-  try {
-    await removeCopy(place, copy.lock, copy);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    // On the same broken disk the ledger may fail too; the copy's own record still tells its state.
-    await place.ledger
-      .append({ ...eventOf(place, copy.record), event: 'removal_refused', why })
-      .catch(() => {});
-  }
 }

@@ -32,7 +32,7 @@ export function makeTaskFile(input: {
   readonly task: Task;
   readonly run: number;
   readonly lane: Lane;
-  readonly input: RunInput;
+  readonly input: Omit<RunInput, 'clone'>;
   readonly base: string;
   readonly branch: string;
   readonly resultFile: string;

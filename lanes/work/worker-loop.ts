@@ -1,6 +1,7 @@
 /**
- * The worker's loop: serves every namespace that the worker is granted. A wake-up leads to a claim, a claim to a run,
- * a run to a record; the lease is held from the claim to the record, by the one renewer.
+ * The worker's loop: serves the lanes of every namespace that the worker is granted, each with its own concurrency. A
+ * wake-up leads to a claim, a claim to a run, a run to a record; the lease is held from the claim to the record, by the
+ * one renewer.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isLaneError, LaneError } from '../errors.ts';
@@ -8,8 +9,9 @@ import type { Caller, Namespace } from '../namespaces.ts';
 import type { Lane } from '../records/config.ts';
 import type { Lease, RunEnd } from '../records/runs.ts';
 import type { Task, TaskState } from '../records/tasks.ts';
-import { LaneSlots } from './lane-slots.ts';
 import type { RunOrder, RunOutcome, StopReason } from './run-room.ts';
+import { type LaneServing, ServedNamespace } from './served-namespace.ts';
+import { byTheClock, type Sleep } from './sleep.ts';
 
 /** What a wake-up gives to hold a lease with. The signal aborts once the lease is lost. */
 export interface WakeHold {
@@ -18,11 +20,15 @@ export interface WakeHold {
 
 export type Claim =
   | { readonly kind: 'claimed'; readonly task: Task; readonly lease: Lease }
-  | { readonly kind: 'not_claimable'; readonly state: TaskState | 'missing'; readonly notBeforeMs: number };
+  | {
+      readonly kind: 'not_claimable';
+      readonly state: TaskState | 'missing' | 'paused';
+      readonly notBeforeMs: number;
+    };
 
 /** What the loop needs of the engine. */
 export interface WorkerEngine {
-  get(caller: Caller, ns: Namespace, task: string): Promise<Task | null>;
+  count(caller: Caller, ns: Namespace): Promise<unknown>;
   claim(caller: Caller, ns: Namespace, task: string): Promise<Claim>;
   record(caller: Caller, lease: Lease, task: Task, end: RunEnd): Promise<Task>;
   handBack(caller: Caller, lease: Lease, why: string, waitMs?: number): Promise<Task>;
@@ -30,11 +36,12 @@ export interface WorkerEngine {
     caller: Caller,
     ns: Namespace,
     options: {
+      readonly lane: string;
       readonly concurrency: number;
       onWake(task: string, hold: WakeHold): Promise<void>;
       onTrouble(error: Error): void;
     },
-  ): Promise<{ close(): Promise<void> }>;
+  ): Promise<LaneServing>;
 }
 
 export interface WorkerOptions {
@@ -45,6 +52,8 @@ export interface WorkerOptions {
   readonly supervise: (order: RunOrder) => Promise<RunOutcome>;
   /** Hears of what went wrong around runs: for the log. */
   readonly onTrouble: (error: Error) => void;
+  /** How it waits before a namespace that was refused is asked for again. Default: by the clock. */
+  readonly sleep?: Sleep;
 }
 
 export interface RunningWorker {
@@ -55,13 +64,14 @@ export interface RunningWorker {
   close(graceMs: number): Promise<void>;
 }
 
-const nothing = () => {};
-
 /** How long a task waits that could not be begun because GitHub or the App could not be asked. */
 const askAgainMs = 60_000;
 
 /** How long a record waits before it is tried again while Redis is away. The lease bounds how often. */
 const recordPauseMs = 500;
+
+/** A wake-up in the queue of another lane says nothing: its task is given back, and woken in its own. */
+const wrongLane = { kind: 'stopped', why: 'wrong_lane' } as const;
 
 /**
  * Starts serving.
@@ -88,7 +98,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
 
 class Worker implements RunningWorker {
   readonly #options: WorkerOptions;
-  readonly #servings: { close(): Promise<void> }[] = [];
+  readonly #served: ServedNamespace[] = [];
   readonly #runs = new Set<AbortController>();
   #closing = false;
 
@@ -97,33 +107,22 @@ class Worker implements RunningWorker {
   }
 
   async serve(namespace: Namespace, lanes: readonly Lane[]): Promise<void> {
-    const { engine, caller, onTrouble } = this.#options;
-    const slots = new LaneSlots(lanes);
-    const onWake = async (task: string, hold: WakeHold) => {
-      const lane = await this.#laneOf(namespace, lanes, task);
-      const free = lane === undefined ? nothing : slots.take(lane.name);
-      // A full lane leaves the task queued: waiting here would hold the room of the other lanes. The keeper wakes it.
-      if (free === null || this.#closing) return;
-      try {
-        await this.#run(namespace, task, lanes, hold);
-      } finally {
-        free();
-      }
-    };
-    const { concurrency } = slots;
-    this.#servings.push(await engine.serve(caller, namespace, { concurrency, onWake, onTrouble }));
+    const { engine, caller, onTrouble, sleep = byTheClock } = this.#options;
+    const openLanes = lanes.map((lane) => (tell: (error: Error) => void) => {
+      const onWake = async (task: string, hold: WakeHold) => {
+        // What is queued stays queued; the keeper wakes it.
+        if (!this.#closing) await this.#run(lane, task, hold);
+      };
+      const { name, concurrency } = lane;
+      return engine.serve(caller, namespace, { lane: name, concurrency, onWake, onTrouble: tell });
+    });
+    const look = () => engine.count(caller, namespace);
+    this.#served.push(await ServedNamespace.open({ namespace, openLanes, look, onTrouble, sleep }));
   }
 
-  /** Lanes that share a namespace share its wake-ups: which lane one is for stands in the task. */
-  async #laneOf(namespace: Namespace, lanes: readonly Lane[], id: string): Promise<Lane | undefined> {
-    if (lanes.length === 1) return lanes[0];
-    const task = await this.#options.engine.get(this.#options.caller, namespace, id);
-    return lanes.find(({ name }) => name === task?.lane);
-  }
-
-  async #run(namespace: Namespace, id: string, lanes: readonly Lane[], hold: WakeHold): Promise<void> {
+  async #run(lane: Lane, id: string, hold: WakeHold): Promise<void> {
     const { engine, caller } = this.#options;
-    const claim = await engine.claim(caller, namespace, id);
+    const claim = await engine.claim(caller, lane.namespace, id);
     if (claim.kind === 'not_claimable') return;
     const { task, lease } = claim;
     const kept = hold.keep(lease);
@@ -133,11 +132,10 @@ class Worker implements RunningWorker {
     this.#runs.add(run);
     if (this.#closing) run.abort('shutdown' satisfies StopReason);
     try {
-      const lane = lanes.find(({ name }) => name === task.lane);
       const outcome =
-        lane === undefined
-          ? unknownLane(task)
-          : await this.#options.supervise({ task, lease, lane, signal: run.signal });
+        task.lane === lane.name
+          ? await this.#options.supervise({ task, lease, lane, signal: run.signal })
+          : wrongLane;
       await this.#settle(task, lease, outcome, kept.signal);
     } finally {
       kept.stop();
@@ -146,7 +144,12 @@ class Worker implements RunningWorker {
     }
   }
 
-  async #settle(task: Task, lease: Lease, outcome: RunOutcome, lost: AbortSignal): Promise<void> {
+  async #settle(
+    task: Task,
+    lease: Lease,
+    outcome: RunOutcome | typeof wrongLane,
+    lost: AbortSignal,
+  ): Promise<void> {
     const { engine, caller } = this.#options;
     switch (outcome.kind) {
       case 'not_allowed':
@@ -160,10 +163,15 @@ class Worker implements RunningWorker {
   }
 
   /** A run that nothing ended but us is given back; one that was taken from us is nobody's to give. */
-  async #giveBack(lease: Lease, why: StopReason, lost: AbortSignal): Promise<void> {
+  async #giveBack(lease: Lease, why: StopReason | 'wrong_lane', lost: AbortSignal): Promise<void> {
     const { engine, caller } = this.#options;
     if (why === 'shutdown') {
       await persist(() => engine.handBack(caller, lease, 'the worker was shut down'), lost);
+    } else if (why === 'wrong_lane') {
+      await persist(
+        () => engine.handBack(caller, lease, 'its wake-up was in the queue of another lane'),
+        lost,
+      );
     } else if (why === 'app_unreachable') {
       await persist(() => engine.handBack(caller, lease, 'GitHub could not be asked', askAgainMs), lost);
     }
@@ -171,7 +179,7 @@ class Worker implements RunningWorker {
 
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    const closed = Promise.all(this.#servings.map((serving) => serving.close()));
+    const closed = Promise.all(this.#served.map((served) => served.close()));
     const stopRuns = () => {
       for (const run of this.#runs) run.abort('shutdown' satisfies StopReason);
     };
@@ -195,10 +203,4 @@ async function persist(write: () => Promise<unknown>, lost: AbortSignal): Promis
     }
     await pause(recordPauseMs, undefined, { signal: lost }).catch(() => {});
   }
-}
-
-/** A worker that does not know a task's lane cannot run it, and no retry changes that. */
-function unknownLane(task: Task): RunEnd {
-  const detail = `this worker's configuration has no lane ${task.lane} in this namespace`;
-  return { kind: 'unable', reason: 'agent_unavailable', detail };
 }

@@ -2,7 +2,7 @@
 import { mkdir, realpath, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Owner } from '../records/copies.ts';
-import { onDisk } from './files.ts';
+import { type Files, files, makeFiles, onDisk, type SyncFile } from './files.ts';
 import { ownIdentity } from './identity.ts';
 import { type MachineLedger, openMachineLedger } from './machine-ledger.ts';
 
@@ -21,9 +21,12 @@ export interface Workplace {
   fsType: string;
   owner: Owner;
   ledger: MachineLedger;
+  files: Files;
   now: () => number;
   id: () => string;
   point: Point;
+  /** How copies that a broken disk kept from their end get there, by their ids: see `left-over.ts`. */
+  leftOver: Map<string, () => Promise<void>>;
 }
 
 export interface WorkplaceOptions {
@@ -32,6 +35,8 @@ export interface WorkplaceOptions {
   now: () => number;
   id: () => string;
   point?: Point;
+  /** Default: the system's fsync. */
+  sync?: SyncFile;
 }
 
 /** Kernel numbers of the file systems on which flock is a local kernel lock (statfs(2)). */
@@ -43,13 +48,18 @@ const FILE_SYSTEMS = new Map([
   [0x794c7630, 'overlay'],
 ]);
 
+/** The name of a file system, by its number of statfs(2), on which a copy's locks can be relied on; else null. */
+export function fileSystemName(type: number): string | null {
+  return FILE_SYSTEMS.get(type) ?? null;
+}
+
 /** Makes the folders (0700) and resolves them. Throws LaneError `disk`. */
 export async function openWorkplace(options: WorkplaceOptions): Promise<Workplace> {
   const { now, id, instance } = options;
   return await onDisk(`cannot set up ${options.dataDir}`, async () => {
     await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
     const dataDir = await realpath(options.dataDir);
-    const folders = {
+    const paths = {
       ctlDir: join(dataDir, 'copies', 'ctl'),
       workDir: join(dataDir, 'copies', 'work'),
       graveDir: join(dataDir, 'copies', 'grave'),
@@ -57,13 +67,15 @@ export async function openWorkplace(options: WorkplaceOptions): Promise<Workplac
       outboxDir: join(dataDir, 'outbox'),
       tombstonesDir: join(dataDir, 'tombstones'),
     };
-    for (const folder of [...Object.values(folders), join(folders.outboxDir, 'tmp')]) {
+    for (const folder of [...Object.values(paths), join(paths.outboxDir, 'tmp')]) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
     }
     const { type } = await statfs(dataDir);
     const owner = { ...(await ownIdentity()), uuid: id(), instance };
-    const ledger = openMachineLedger(join(dataDir, 'ledger'));
-    const fsType = FILE_SYSTEMS.get(type) ?? String(type);
-    return { dataDir, ...folders, fsType, owner, ledger, now, id, point: options.point ?? (() => {}) };
+    const durable = options.sync ? makeFiles(options.sync) : files;
+    const ledger = openMachineLedger(join(dataDir, 'ledger'), durable);
+    const fsType = fileSystemName(type) ?? String(type);
+    const point = options.point ?? (() => {});
+    return { dataDir, ...paths, fsType, owner, ledger, files: durable, now, id, point, leftOver: new Map() };
   });
 }

@@ -22,7 +22,7 @@ export async function work(
   if (claim.kind !== 'claimed') throw new Error(`not claimable: ${claim.state}`);
   const answer = await world.hostPort.allowed(claim.lease);
   if (!answer.allowed) return { refused: answer.why };
-  await world.engine.begin(worker, claim.lease, { base: 'a'.repeat(40) });
+  await world.engine.begin(worker, claim.lease);
   return world.engine.record(worker, claim.lease, claim.task, result(claim.task));
 }
 

@@ -104,6 +104,7 @@ export async function startWorld(): Promise<World> {
   const repo = await github.createRepo({ owner: 'acme', name: `app-${randomUUID().slice(0, 8)}` });
   const namespaces = lanes.map((lane) => lane.namespace);
   const registry = makeRegistry(namespaces);
+  const grants = new Map(['app', 'worker-1', 'worker-d'].map((worker) => [worker, namespaces]));
   const engine = createEngine({ connect: () => openRedis(redis.url), registry, id: () => randomUUID() });
   const hasty = createEngine({
     connect: () => openRedis(redis.url),
@@ -165,7 +166,7 @@ export async function startWorld(): Promise<World> {
     desk,
     caller,
     broker,
-    keeper: makeKeeper({ desk, engine, namespaces }),
+    keeper: makeKeeper({ desk, engine, namespaces, grants }),
     labels,
     scan: makeScan({ desk, labels }),
     hostPort: makeHostPort(desk),

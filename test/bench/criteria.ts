@@ -4,6 +4,7 @@ import remarkParse from 'remark-parse';
 import { unified } from 'unified';
 import { checkBounds, readCriteria } from '../../lanes/rules/criteria/index.ts';
 import type { BenchRow } from './row.ts';
+import { median } from './side-by-side.ts';
 
 const BODY_CHARS = 60_000;
 const WARM_UP = 5;
@@ -59,10 +60,6 @@ function time(work: () => unknown): number {
   const start = performance.now();
   work();
   return performance.now() - start;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 /** Milliseconds for one body; ours and the peer take turns, so that the machine's mood meets both. */

@@ -9,6 +9,7 @@ import { connect } from 'node:net';
 import { Webhooks } from '@octokit/webhooks';
 import { webhookPath } from '../../app/intake/door.ts';
 import type { BenchRow } from './row.ts';
+import { median } from './side-by-side.ts';
 
 const concurrency = 32;
 const rounds = 7;
@@ -155,10 +156,6 @@ function labeled() {
     installation: { id: 1 },
     sender: { login: 'maria', id: 2, ...links },
   };
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function percentile99(values: number[]): number {

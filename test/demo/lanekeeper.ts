@@ -1,7 +1,6 @@
 /** Lanekeeper as a person starts it: `lanekeeper start` in a process of its own, until it says that it is ready. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import type { GitHubStandIn } from '../fakes/github.ts';
 
 export interface Lanekeeper {
@@ -17,7 +16,12 @@ export interface Lanekeeper {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const program = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url));
+/** What Node is told to run a command of the product that the tests' set-up made, or of another one. */
+export function commandLine(args: readonly string[], command = process.env.LANEKEEPER_COMMAND): string[] {
+  if (command === undefined) throw new Error('LANEKEEPER_COMMAND should name the command: see test/support');
+  return [command, ...args];
+}
+
 const readyWithinMs = 60_000;
 
 /** The variables that tie it to a stand-in. `config` is the operator's file. */
@@ -39,12 +43,22 @@ export function settingsFor(
   };
 }
 
+export interface StartOptions {
+  /** Takes its log; without it the log is shown. */
+  readonly onLog?: (text: string) => void;
+  /** The path of the command, where it is not that of the tests' set-up. */
+  readonly command?: string;
+}
+
 /**
- * Starts it with this environment, and resolves when it is ready. `onLog` takes its log; without it the log is shown.
+ * Starts it with this environment, and resolves when it is ready.
  * @throws Error where it does not get ready.
  */
-export async function startLanekeeper(env: Environment, onLog?: (text: string) => void): Promise<Lanekeeper> {
-  const args = ['--import', import.meta.resolve('tsx'), program, 'start'];
+export async function startLanekeeper(
+  env: Environment,
+  { onLog, command }: StartOptions = {},
+): Promise<Lanekeeper> {
+  const args = commandLine(['start'], command);
   const stderr = onLog === undefined ? 'inherit' : 'pipe';
   // Its own group: Ctrl-C reaches the caller, who ends it in order.
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', stderr], detached: true });

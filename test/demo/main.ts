@@ -1,13 +1,16 @@
 /**
  * `npm run demo`: the main job on real parts. A stand-in for GitHub, Redis, the App and a worker; three issues, from
- * their label to their end. Exit code 0 if every step went as the story says, else 1, naming the step.
+ * their label to their end, the theft of a task that is refused, and a sweep that deletes no work. Exit code 0 if every
+ * step went as the story says, else 1, naming the step.
  */
 import { Command } from 'commander';
+import { type Cleaned, prepareCleaner } from './cleaner.ts';
 import { makeNarrator, type Narrator } from './narrator.ts';
 import { type PlayedIssue, play } from './play.ts';
 import { openStage, type Stage } from './stage.ts';
 import { stories } from './stories.ts';
-import { renderTable } from './table.ts';
+import { renderIssues, renderSweeps } from './table.ts';
+import { playTheft, type Theft } from './theft.ts';
 
 const options = new Command('demo')
   .description('play three issues from their label to their end, on real parts')
@@ -19,15 +22,30 @@ const options = new Command('demo')
 const print = (line: string) => (options.json ? process.stderr : process.stdout).write(`${line}\n`);
 const narrator = makeNarrator(print, Date.now);
 
-async function playAll(stage: Stage): Promise<{ issues: PlayedIssue[]; ok: boolean }> {
+interface Played extends Partial<Theft> {
+  readonly issues: readonly PlayedIssue[];
+  readonly sweep?: Cleaned;
+  readonly ok: boolean;
+}
+
+async function playAll(stage: Stage): Promise<Played> {
   const issues: PlayedIssue[] = [];
+  const cleaner = prepareCleaner(stage);
   try {
-    for (const story of stories) issues.push(await play(stage.watched, story, narrator));
-    print(`\n${renderTable(issues)}\n`);
-    return { issues, ok: true };
+    for (const story of stories) {
+      // The supervisor is told of last, and its issue comes after theirs: it works beside the last of them.
+      const labelled = story === stories.at(-1) ? cleaner.begin : undefined;
+      issues.push(await play(stage.watched, story, narrator, labelled));
+    }
+    const theft = await playTheft(stage, narrator);
+    const sweep = await cleaner.play(narrator);
+    print(`\n${renderIssues(issues)}\n\n${renderSweeps(sweep)}\n`);
+    return { issues, ...theft, sweep, ok: true };
   } catch (error) {
     print(`\nThe demo went wrong at this step: ${error instanceof Error ? error.message : String(error)}\n`);
     return { issues, ok: false };
+  } finally {
+    await cleaner.close();
   }
 }
 

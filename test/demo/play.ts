@@ -17,8 +17,16 @@ export interface PlayedIssue {
 
 const lane = 'fix';
 
-/** Opens and labels the issue, acts for the person where the story says so, and waits for the end. */
-export async function play(watched: Watched, story: Story, narrator: Narrator): Promise<PlayedIssue> {
+/**
+ * Opens and labels the issue, acts for the person where the story says so, and waits for the end. `labelled` is called
+ * when the wait begins.
+ */
+export async function play(
+  watched: Watched,
+  story: Story,
+  narrator: Narrator,
+  labelled?: () => void,
+): Promise<PlayedIssue> {
   const { people, owner, repo } = watched;
   const { data: opened } = await people.issues.create({ owner, repo, title: story.title, body: story.body });
   const { number } = opened;
@@ -26,6 +34,7 @@ export async function play(watched: Watched, story: Story, narrator: Narrator): 
   narrator.say('', story.about);
   await people.issues.addLabels({ owner, repo, issue_number: number, labels: [`lane:${lane}`] });
   narrator.say('maria', `opens #${number} and sets the label lane:${lane}`);
+  labelled?.();
   if (story.whenParked !== undefined) await unpark(watched, story, number, narrator);
   const seen = await waitFor(watched, number, 'closing with a complete note', isComplete);
   narrator.say('lanekeeper', `posts the complete note and closes #${number} as ${seen.stateReason}`);

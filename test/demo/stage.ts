@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { noteKey } from '../../app/broker/note/index.ts';
 import { type GitHubStandIn, startGitHub } from '../fakes/github.ts';
+import { makeProduct } from '../support/product.ts';
 import { type Environment, settingsFor, startLanekeeper } from './lanekeeper.ts';
 import { noteReader } from './notes.ts';
 import type { Watched } from './watch.ts';
@@ -15,6 +16,10 @@ export interface Stage {
   /** Where Lanekeeper listens. */
   readonly url: string;
   readonly dataDir: string;
+  /** The path of Lanekeeper's command. */
+  readonly command: string;
+  /** The environment that Lanekeeper was started with. */
+  readonly env: Environment;
   /** Resolves when Lanekeeper ends, whoever ended it. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
@@ -25,10 +30,10 @@ const owner = 'acme';
 const name = 'shop';
 
 /**
- * Sets everything up. `env` is the environment that Lanekeeper's own variables are added to; `config` stands in for the
+ * Sets everything up. `env` is the environment that Lanekeeper's own variables are added to; `operatorFile` stands in for the
  * demo's operator's file.
  */
-export async function openStage(env: Environment, config?: string): Promise<Stage> {
+export async function openStage(env: Environment, operatorFile?: string): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-demo-'));
   const github = await startGitHub();
   const closeGitHub = async () => {
@@ -36,18 +41,21 @@ export async function openStage(env: Environment, config?: string): Promise<Stag
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const repo = await github.createRepo({ owner, name, files: await filesOf(here('./repository')) });
+    const [command, repo] = await Promise.all([
+      makeProduct(join(folder, 'product')),
+      github.createRepo({ owner, name, files: await filesOf(here('./repository')) }),
+    ]);
     await cp(here('./agents'), join(folder, 'agents'), { recursive: true });
-    const file = config ?? (await readFile(here('./lanekeeper.yml'), 'utf8'));
+    const file = operatorFile ?? (await readFile(here('./lanekeeper.yml'), 'utf8'));
+    const agent = (name: string) => join(folder, 'agents', name);
     await writeFile(
       join(folder, 'lanekeeper.yml'),
-      file.replace('AGENT', join(folder, 'agents', 'fixer.mjs')),
+      file.replaceAll('AGENT', agent('fixer.mjs')).replaceAll('SLOWPOKE', agent('slow.mjs')),
     );
     const dataDir = join(folder, 'var');
-    const { url, ended, kill } = await startLanekeeper({
-      ...env,
-      ...settingsFor(github, { config: join(folder, 'lanekeeper.yml'), dataDir, worker: 'demo-worker' }),
-    });
+    const config = join(folder, 'lanekeeper.yml');
+    const settings = { ...env, ...settingsFor(github, { config, dataDir, worker: 'demo-worker' }) };
+    const { url, ended, kill } = await startLanekeeper(settings, { command });
     github.setHookUrl(`${url}/api/github/webhooks`);
     const readNote = noteReader(noteKey({ privateKeyPem: github.privateKey }), github.appId, repo.id);
     const people = github.octokit(github.people.admin.token);
@@ -57,7 +65,7 @@ export async function openStage(env: Environment, config?: string): Promise<Stag
       await ended;
       await closeGitHub();
     };
-    return { github, watched, url, dataDir, ended: ended.then(() => {}), close };
+    return { github, watched, url, dataDir, command, env: settings, ended: ended.then(() => {}), close };
   } catch (error) {
     await closeGitHub();
     throw error;

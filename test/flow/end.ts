@@ -1,10 +1,9 @@
 /** What a right end is: on GitHub as people see it, and in the store, where nothing may be left that would go on. */
-import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import {
   createEngine,
   type Engine,
-  embeddedUrlFile,
+  embeddedAdminUrl,
   type IssueRecord,
   makeCaller,
   openRedis,
@@ -33,9 +32,9 @@ export interface Expected {
 /** Where the store of a stage is: the embedded one of its data directory, unless another is given. */
 export type StoreOf = { readonly redisUrl?: string };
 
-/** The address of the stage's own Redis. */
+/** The address of the stage's own Redis, as its superuser. */
 export async function storeUrl(stage: FlowStage): Promise<string> {
-  return (await readFile(embeddedUrlFile(stage.dataDir()), 'utf8')).trim();
+  return embeddedAdminUrl(stage.dataDir());
 }
 
 /** Opens the store beside Lanekeeper, as its commands do. */

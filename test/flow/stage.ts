@@ -123,7 +123,7 @@ export async function openFlowStage(): Promise<FlowStage> {
     async start({ worker = 'alpha', redisUrl = '' } = {}) {
       const settings = settingsFor(github, { config, dataDir: dataDir(worker), worker });
       const all = { ...env, ...settings, LANES_REDIS_URL: redisUrl, LOG_LEVEL: 'info' };
-      const running = await inTurn(() => startLanekeeper(all, (text) => log.push(text)));
+      const running = await inTurn(() => startLanekeeper(all, { onLog: (text) => log.push(text) }));
       started.push(running);
       github.setHookUrl(`${running.url}/api/github/webhooks`);
       return running;

@@ -3,13 +3,14 @@
  * names must be empty, and is emptied again.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { Redis } from 'ioredis';
 import { checkRedis } from '../../lanes/index.ts';
+import { aclLines, provisionTestUsers } from './redis-users.ts';
 
 export interface TestRedis {
   readonly url: string;
@@ -19,8 +20,8 @@ export interface TestRedis {
 export interface OwnRedis extends TestRedis {
   /** Ends the process as a crash would; what was answered is on disk. */
   kill(): Promise<void>;
-  /** Starts it again, on the same port and data. */
-  start(): Promise<void>;
+  /** Starts it again, on the same port and data; with the users that it had, or with the test's alone. */
+  start(users?: 'kept' | 'lost'): Promise<void>;
 }
 
 export async function startTestRedis(): Promise<TestRedis> {
@@ -31,6 +32,7 @@ export async function startTestRedis(): Promise<TestRedis> {
     redis.disconnect();
     throw new Error('LANES_REDIS_URL names a database that is not empty; name an empty one, such as …/9');
   }
+  await provisionTestUsers(given);
   return {
     url: given,
     stop: async () => {
@@ -52,11 +54,12 @@ export async function startOwnRedis(): Promise<OwnRedis> {
     child.kill(signal);
     await gone;
   };
-  const start = async (): Promise<void> => {
+  const start = async (users: 'kept' | 'lost' = 'kept'): Promise<void> => {
+    if (users === 'lost') await writeFile(join(dir, 'users.acl'), `${aclLines().join('\n')}\n`);
     child = spawnRedis(port, dir);
     await whenUp(url);
   };
-  await start();
+  await start('lost');
   const stop = async (): Promise<void> => {
     await end('SIGKILL');
     await rm(dir, { recursive: true, force: true });
@@ -66,7 +69,8 @@ export async function startOwnRedis(): Promise<OwnRedis> {
 
 function spawnRedis(port: number, dir: string): ChildProcess {
   const options = ['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, '--save', ''];
-  const argv = ['redis-server', ...options, '--appendonly', 'yes', '--appendfsync', 'everysec'];
+  const files = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--aclfile', join(dir, 'users.acl')];
+  const argv = ['redis-server', ...options, ...files];
   const setpriv = ['setpriv', '--pdeathsig', 'KILL'];
   const known = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true'], { stdio: 'ignore' }).status === 0;
   const [command = 'redis-server', ...args] = known ? [...setpriv, ...argv] : argv;

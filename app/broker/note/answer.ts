@@ -41,6 +41,7 @@ export interface AnswerFacts {
 const maxIds = 30;
 const maxReasonChars = 200;
 const maxVerdicts = 50;
+const maxProgressChars = 300;
 /** What a comment effect holds. */
 const maxAnswerChars = 60_000;
 
@@ -59,13 +60,15 @@ export function renderAnswer(outcomes: readonly Outcome[], { task, open, secrets
 }
 
 function taskView(task: Task | null): object {
-  if (task === null) return { state: 'none', live: false, lane: '', reason: '', run: 0, total: 0 };
+  if (task === null)
+    return { state: 'none', live: false, lane: '', reason: '', run: 0, progress: '', total: 0 };
   return {
     state: task.state,
     live: liveStates.includes(task.state),
     lane: codeSpan(task.lane, 64),
     reason: task.state === 'parked' ? codeSpan(task.reason ?? '', 64) : '',
     run: task.run,
+    progress: cell(task.progress ?? '', maxProgressChars),
     total: task.criteria.length,
   };
 }

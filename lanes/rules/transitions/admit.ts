@@ -41,6 +41,7 @@ function toTask(admission: NewTask, nowMs: number): Task {
     notBeforeMs: nowMs,
     lease: undefined,
     claimedBy: undefined,
+    progress: undefined,
     proposals: [],
     answers: [],
     history: [],

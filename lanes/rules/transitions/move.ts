@@ -52,7 +52,7 @@ export function isLive(task: Task): boolean {
 export type Changes = { readonly [K in keyof Task]?: Task[K] | undefined };
 
 /** What ends with a change of state: the lease, and why the task was parked. */
-const released = { lease: undefined, reason: undefined, detail: undefined };
+const released = { lease: undefined, progress: undefined, reason: undefined, detail: undefined };
 
 /** The next record in the same state, its revision one higher. */
 export function next(task: Task, nowMs: number, changes: Changes): Task {

@@ -1,4 +1,4 @@
-/** What people (and the App on their behalf) do to a task: park, resume, cancel. */
+/** What people (and the App on their behalf) do to a task: park, resume, retry, cancel, take back. */
 import type { Criterion } from '../../records/criteria.ts';
 import type { ParkReason, Task } from '../../records/tasks.ts';
 import {
@@ -57,6 +57,34 @@ export function resume(task: Task, input: ResumeInput, act: Act): Transition {
     task: queued,
     effects: [actor === undefined ? note : { ...note, actor }],
     event: { event: 'resumed', by: nameOf(act), detail: `was parked: ${task.reason ?? 'unknown'}` },
+  };
+}
+
+/**
+ * `queued` and waiting -> may start now; `parked(runs_exhausted)` -> `queued`, with all its runs again. Neither is a
+ * person's word on anything else a task may wait for: that takes a resume.
+ */
+export function retry(task: Task, act: Act): Transition {
+  if (task.state === 'parked' && task.reason === 'runs_exhausted') return resume(task, {}, act);
+  if (task.state === 'parked')
+    return refuse('wrong_state', `it is parked for ${task.reason ?? 'a person'}: resume it`);
+  if (task.state !== 'queued') return refuse('wrong_state', `the task is ${task.state}`);
+  if (task.notBeforeMs <= act.nowMs) return refuse('wrong_state', 'the task is queued and may start already');
+  return {
+    task: toQueue(task, act.nowMs, 0),
+    effects: [],
+    event: { event: 'retried', by: nameOf(act), detail: '' },
+  };
+}
+
+/** `running` -> `queued`, out of the hands of a worker that may not have it any more; the run does not count. */
+export function takeBack(task: Task, why: string, act: Act): Transition {
+  if (task.state !== 'running') return refuse('wrong_state', `the task is ${task.state}`);
+  const from = outOfHands(task, act, `taken back: ${why}`);
+  return {
+    task: toQueue({ ...from, runsUsed: Math.max(task.runsUsed - 1, 0) }, act.nowMs, 0),
+    effects: [],
+    event: { event: 'taken_back', by: nameOf(act), detail: why },
   };
 }
 

@@ -32,6 +32,13 @@ export function afterRun(task: Task, end: RunEnd, act: Act): Transition {
   return toParked(from, act, event, end.reason, end.detail);
 }
 
+/** What would stay open for want of proof alone, if a run were recorded with this end; null where that is not what is missing. */
+export function wantsProof(task: Task, end: RunEnd): string | null {
+  if (end.kind !== 'result' || end.outcome !== 'done') return null;
+  const answer = gate({ ...task, dispositions: withVerdicts(task, end.dispositions) });
+  return !answer.close && answer.reason === 'proof_unverified' ? describeOpen(answer) : null;
+}
+
 /** `running` -> as after a death: the keeper found that the lease has ended. */
 export function expired(task: Task, act: Act): Transition {
   if (task.state !== 'running') return refuse('wrong_state', `the task is ${task.state}`);

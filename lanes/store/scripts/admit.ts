@@ -2,25 +2,24 @@
 import { makeBatchScript } from '../batch.ts';
 
 /**
- * Shared keys: epoch, index, effects, ledger. Order: task, score, epoch (a fresh one), by, detail. Texts: doc, head,
- * then the effects. Answers { 1 if made else 0 }.
+ * Order: task, score, freshEpoch, line. Texts: doc, head, then the effects. Answers { 1 if made else 0 }.
  */
 export const admitScript = makeBatchScript(
-  4,
-  ['task', 'score', 'epoch', 'by', 'detail'],
+  ['epoch', 'states', 'effects', 'ledger'],
+  ['task', 'score', 'freshEpoch', 'line'],
   `
-if redis.call('EXISTS', task) == 1 then return { 0 } end
-local epoch = redis.call('GET', KEYS[1])
+if redis.call('EXISTS', key) == 1 then return { 0 } end
+local epoch = redis.call('GET', keys.epoch)
 if not epoch then
-  epoch = order.epoch
-  redis.call('SET', KEYS[1], epoch)
+  epoch = freshEpoch
+  redis.call('SET', keys.epoch, epoch)
 end
-redis.call('HSET', task, 'doc', text(1), 'head', text(2), 'epoch', epoch, 'leaseEndsAtMs', '0')
-redis.call('ZADD', KEYS[2], order.score, order.task)
+redis.call('HSET', key, 'doc', text(1), 'head', text(2), 'epoch', epoch, 'leaseEndsAtMs', '0')
+place(task, score)
 for i = 3, texts do
-  redis.call('XADD', KEYS[3], '*', 'effect', text(i))
+  redis.call('XADD', keys.effects, '*', 'effect', text(i))
 end
-record(KEYS[4], 'admitted', 0, 0, order.by, order.detail)
+record(line)
 return { 1 }
 `,
 );

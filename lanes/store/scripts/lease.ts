@@ -3,36 +3,31 @@
  * id, fence, run, epoch, worker, in one text: after a wipe the numbers start anew and may fit by chance.
  */
 import { makeBatchScript } from '../batch.ts';
+import { luaHead } from './head.ts';
 
 /** Answers { 0 } unless the task runs under the order's lease, and that has not ended. */
 const luaHeld = `
-local is = redis.call('HMGET', task, 'head', 'leaseEndsAtMs')
-if not is[1] or cjson.decode(is[1]).lease ~= order.lease or tonumber(is[2]) <= now then return { 0 } end
+${luaHead}
+local is = redis.call('HMGET', key, 'head', 'leaseEndsAtMs')
+if not is[1] or not headIs(is[1], lease .. '\\nrunning\\n') or tonumber(is[2]) <= now then return { 0 } end
 `;
 
-/** Shared keys: ledger. Order: lease (its text), task, run, fence, worker, detail. Answers { 1 if held else 0 }. */
-export const beginScript = makeBatchScript(
-  1,
-  ['lease', 'task', 'run', 'fence', 'worker', 'detail'],
-  `
-${luaHeld}
-record(KEYS[1], 'began', order.run, order.fence, order.worker, order.detail)
-return { 1 }
-`,
-);
+/** Only looks: that a run has begun stands in its machine's ledger. Order: lease (its text). Answers { 1 if held else 0 }. */
+export const beginScript = makeBatchScript([], ['lease'], `${luaHeld}return { 1 }`);
 
 /**
- * The revision stays: no decision rests on when a lease ends.
- * Shared keys: index. Order: lease (its text), task, ttlMs, rank (of running). Answers { the lease's new end, or 0 }.
+ * The revision stays: no decision rests on when a lease ends, or on how far a run is.
+ * Order: lease (its text), task, ttlMs, rank (of running), progress (empty where there is nothing new to say). Answers { the lease's new end, or 0 }.
  */
 export const renewScript = makeBatchScript(
-  1,
-  ['lease', 'task', 'ttlMs', 'rank'],
+  ['states'],
+  ['lease', 'task', 'ttlMs', 'rank', 'progress'],
   `
 ${luaHeld}
-local ends = now + order.ttlMs
-redis.call('HSET', task, 'leaseEndsAtMs', string.format('%d', ends))
-redis.call('ZADD', KEYS[1], string.format('%d', order.rank + ends), order.task)
+local ends = now + ttlMs
+redis.call('HSET', key, 'leaseEndsAtMs', string.format('%d', ends))
+if progress ~= '' then redis.call('HSET', key, 'progress', progress) end
+place(task, string.format('%d', rank + ends))
 return { ends }
 `,
 );

@@ -2,15 +2,20 @@
 import { copyFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Copy } from '../copy.ts';
-import { type GitOutput, type GitRun, git } from '../git.ts';
+import { type GitOutput, type GitRun, git, gitInTurn } from '../git.ts';
 
-type More = Pick<GitRun, 'input' | 'stdoutFd' | 'okCodes'>;
+type More = Pick<GitRun, 'input' | 'stdoutFd' | 'okCodes'> & {
+  /** Let path arguments use git's magic words, such as `exclude`. Otherwise each is taken as it stands. */
+  magic?: boolean;
+};
 
 export interface CaptureGit {
   readonly copy: Copy;
   readonly index: string;
   run(args: readonly string[], more?: More): Promise<GitOutput>;
   text(args: readonly string[], more?: More): Promise<string>;
+  /** As `gitInTurn`. */
+  inTurn(commands: readonly (readonly string[])[], more?: More): Promise<GitOutput>;
 }
 
 /** Makes the index start from another one, or from nothing. What a dead capture left, its lock too, goes. */
@@ -26,26 +31,21 @@ export async function startIndex(git: CaptureGit, from: string | null): Promise<
 }
 
 /** `indexName` is a file in the copy's `ctl` folder; one that is not there is an empty index. */
-export function captureGit(copy: Copy, indexName: string, cwd: string = copy.paths.work): CaptureGit {
+export function captureGit(
+  copy: Copy,
+  indexName: string,
+  cwd: string = copy.paths.work,
+  signal?: AbortSignal,
+): CaptureGit {
   const index = join(copy.paths.ctl, indexName);
   const env = { GIT_DIR: copy.paths.capGit, GIT_WORK_TREE: cwd, GIT_INDEX_FILE: index };
-  const run: CaptureGit['run'] = (args, more) => git({ ...more, args, cwd, env });
+  const how = ({ magic, ...more }: More = {}) => ({
+    ...{ ...more, cwd, env: magic ? { ...env, GIT_LITERAL_PATHSPECS: '0' } : env },
+    ...(signal ? { signal } : {}),
+  });
+  const run: CaptureGit['run'] = (args, more) => git({ args, ...how(more) });
   const text: CaptureGit['text'] = async (args, more) =>
     (await run(args, more)).stdout.toString('utf8').trim();
-  return { copy, index, run, text };
-}
-
-/** The parts of a NUL-separated list. Latin 1 keeps every byte of a path that is not UTF-8. */
-export function nulList(output: Buffer): string[] {
-  return output.toString('latin1').split('\0').slice(0, -1);
-}
-
-/** The inverse of `nulList`. */
-export function nulInput(parts: Iterable<string>): Buffer {
-  return Buffer.from([...parts].map((part) => `${part}\0`).join(''), 'latin1');
-}
-
-/** A path of `nulList` as people read it. */
-export function readablePath(path: string): string {
-  return Buffer.from(path, 'latin1').toString('utf8');
+  const inTurn: CaptureGit['inTurn'] = (commands, more) => gitInTurn(commands, how(more));
+  return { copy, index, run, text, inTurn };
 }

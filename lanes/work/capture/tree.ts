@@ -1,56 +1,51 @@
 /** The first half of a capture: everything that the copy's files are now, as one git tree. */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isLaneError, LaneError } from '../../errors.ts';
-import type { Missing } from '../../records/copies.ts';
+import { rm } from 'node:fs/promises';
+import type { CaptureKind, Missing } from '../../records/copies.ts';
 import type { Copy } from '../copy.ts';
-import { saysDisk } from '../files.ts';
-import { type CaptureGit, captureGit, nulList, readablePath, startIndex } from './capture-git.ts';
-import { type Gitlinks, gitlinksIn, putBack, takeOut } from './gitlinks.ts';
-
-/** A list in a receipt is for people; what is beyond this is still counted as `partial`. */
-const MAX_MISSING = 1_000;
-
-/** Turns every conversion off; what is added then is the bytes that lie on the disk. */
-const RAW_ATTRIBUTES = '* -text -eol -ident -working-tree-encoding -filter\n';
+import { addAll, attributesFile } from './add.ts';
+import { type CaptureGit, captureGit, startIndex } from './capture-git.ts';
+import { listIndex, putBack, takeOut } from './gitlinks.ts';
+import { type IndexFile, readIndex } from './index-file.ts';
+import { tooLarge } from './large.ts';
+import { leftBehind } from './left-behind.ts';
+import { clearTheWay, lookAround, type NotableFile, type Surroundings } from './look.ts';
+import { nulInput, nulList } from './paths.ts';
+import { type EmbeddedRepository, embeddedIn, isWithin } from './repositories.ts';
+import { type Change, parseStatusAndTree, readStatus, STATUS_AND_TREE, type Status } from './status.ts';
 
 export interface TakenTree {
-  git: CaptureGit;
-  tree: string;
+  readonly git: CaptureGit;
+  readonly tree: string;
+  /** What the tree changes of the base. */
+  readonly changes: readonly Change[];
+  /** Files that are not in the tree because of their size. */
+  readonly large: readonly NotableFile[];
+  readonly repositories: readonly EmbeddedRepository[];
+  /** Whether git may have converted files on their way in. */
+  readonly converts: boolean;
   /** Entries that ignore rules keep out of the patch; a folder that is ignored as a whole counts once. */
-  ignored: number;
-  missing: Missing[];
-  rawAttributes: boolean;
+  readonly ignored: number;
+  readonly missing: readonly Missing[];
+  readonly rawAttributes: boolean;
+  readonly baseIsEmpty: boolean;
 }
 
-/** Throws LaneError `git_failed` or `disk`. */
-export async function takeTree(copy: Copy): Promise<TakenTree> {
-  const git = captureGit(copy, 'index.capture');
-  await rm(attributesFile(copy), { force: true });
-  let rawAttributes = false;
-  let added: Added;
-  try {
-    added = await addAll(git);
-  } catch (error) {
-    if (!isLaneError(error, 'git_failed')) throw error;
-    // An encoding that .gitattributes names and a file does not have stops `git add` as a whole.
-    await mkdir(join(copy.paths.capGit, 'info'), { recursive: true });
-    await writeFile(attributesFile(copy), RAW_ATTRIBUTES);
-    rawAttributes = true;
-    added = await addAll(git);
-  }
-  const missing = await leftBehind(git, added.warnings);
-  const ignored = await git.run([
-    'ls-files',
-    '-z',
-    '--others',
-    '--ignored',
-    '--exclude-standard',
-    '--directory',
+/** Throws LaneError `git_failed`, `capture_failed` or `disk`, or the signal's reason. */
+export async function takeTree(copy: Copy, kind: CaptureKind, signal?: AbortSignal): Promise<TakenTree> {
+  const git = captureGit(copy, 'index.capture', copy.paths.work, signal);
+  const { work, indexBase } = copy.paths;
+  const [around, base] = await Promise.all([
+    lookAround(work),
+    readIndex(indexBase),
+    startIndex(git, indexBase),
+    rm(attributesFile(copy), { force: true }),
   ]);
-  await putBack(git, added.baseGitlinks);
-  const tree = await git.text(['write-tree']);
-  return { git, tree, ignored: nulList(ignored.stdout).length, missing, rawAttributes };
+  await clearTheWay(work, around, kind !== 'checkpoint');
+  const seen = await withoutIgnored(git, base, {
+    ...around,
+    large: await tooLarge(work, base, around.large),
+  });
+  return { ...(await addAndName(git, base, seen)), converts: around.attributes };
 }
 
 /** The agent removed its checkout: nothing is known of its work, so the patch changes nothing and says so. */
@@ -59,49 +54,66 @@ export async function treeOfRemovedCopy(copy: Copy): Promise<TakenTree> {
   await startIndex(git, null);
   await git.run(['read-tree', copy.record.base]);
   const tree = await git.text(['write-tree']);
-  return { git, tree, ignored: 0, missing: [{ path: '.', why: 'copy_removed' }], rawAttributes: false };
-}
-
-function attributesFile(copy: Copy): string {
-  return join(copy.paths.capGit, 'info', 'attributes');
-}
-
-interface Added {
-  baseGitlinks: Gitlinks;
-  warnings: string;
+  const nothing = { changes: [], large: [], repositories: [], ignored: 0 };
+  const flags = { converts: false, rawAttributes: false, baseIsEmpty: true };
+  return { git, tree, ...nothing, ...flags, missing: [{ path: '.', why: 'copy_removed' }] };
 }
 
 /**
- * Adds all files to a copy of the base index. Gitlinks go first and afterwards: `git add` runs status inside a
- * submodule, under the agent's configuration, whose filter would run as us.
+ * What ignore rules keep out of the patch is no loss to name. Submodules go out of the index first: git asks nothing
+ * about paths below them. It runs status inside of them too, under the agent's configuration, whose filter would run
+ * as us: they are put back when everything is added.
  */
-async function addAll(git: CaptureGit): Promise<Added> {
-  await startIndex(git, git.copy.paths.indexBase);
-  const baseGitlinks = await gitlinksIn(git);
-  await takeOut(git, baseGitlinks);
-  const added = await git.run(['add', '-A', '--ignore-errors', '--', '.'], { okCodes: [0, 1] });
-  if (added.code !== 0 && saysDisk(added.stderr))
-    throw new LaneError('disk', 'git add', { cause: added.stderr });
-  await takeOut(git, await gitlinksIn(git));
-  return { baseGitlinks, warnings: added.stderr };
+async function withoutIgnored(git: CaptureGit, base: IndexFile, around: Surroundings): Promise<Surroundings> {
+  await takeOut(git, base.gitlinks);
+  const large = around.large.map(({ path }) => path);
+  const asked = [...large, ...around.special, ...around.gitNames, ...around.unreadable];
+  if (asked.length === 0) return around;
+  // This command takes no path literally: the dot keeps a colon at its beginning from being magic.
+  const input = nulInput(asked.map((path) => `./${path}`));
+  const check = ['check-ignore', '-z', '--stdin'];
+  const { stdout } = await git.run(check, { input, magic: true, okCodes: [0, 1] });
+  const ignored = new Set(nulList(stdout).map((path) => path.slice(2)));
+  return {
+    ...around,
+    large: around.large.filter(({ path }) => !ignored.has(path)),
+    special: around.special.filter((path) => !ignored.has(path)),
+    gitNames: around.gitNames.filter((path) => !ignored.has(path)),
+    unreadable: around.unreadable.filter((path) => !ignored.has(path)),
+  };
 }
 
-/** What `git add` could not take: changed files that are not in the index, and unknown files that still are unknown. */
-async function leftBehind(git: CaptureGit, warnings: string): Promise<Missing[]> {
-  const changed = await git.run(['diff-files', '--name-only', '-z', '--ignore-submodules=all']);
-  const others = await git.run(['ls-files', '-z', '--others', '--exclude-standard']);
-  const missing: Missing[] = [];
-  for (const path of nulList(changed.stdout)) missing.push({ path: readablePath(path), why: 'not_readable' });
-  for (const path of nulList(others.stdout)) {
-    missing.push({
-      path: readablePath(path),
-      why: path.endsWith('/') ? 'embedded_repository' : 'not_readable',
-    });
+async function addAndName(
+  git: CaptureGit,
+  base: IndexFile,
+  around: Surroundings,
+): Promise<Omit<TakenTree, 'converts'>> {
+  // Mostly nothing is left to do to the index once everything is added: then the rest goes with it.
+  const atOnce = around.gitNames.length === 0 && base.gitlinks.size === 0;
+  const added = await addAll(git, base, around.large, atOnce ? STATUS_AND_TREE : []);
+  let repositories: EmbeddedRepository[] = [];
+  if (around.gitNames.length > 0) {
+    const listed = await listIndex(git);
+    await takeOut(git, listed.gitlinks);
+    repositories = embeddedIn(around.gitNames, listed.paths);
   }
-  // Git cuts its messages at 4 KB: one about a longer path has no end.
-  const unopened = /could not open directory '(.*?)(?:\/?':|$)/gm;
-  for (const [, path] of `${warnings}\n${others.stderr}`.matchAll(unopened)) {
-    missing.push({ path: path ?? '.', why: 'not_readable' });
-  }
-  return missing.slice(0, MAX_MISSING);
+  const outside = <T>(paths: readonly T[], pathOf: (item: T) => string) =>
+    paths.filter((item) => !repositories.some(({ path }) => isWithin(pathOf(item), path)));
+  const large = outside(around.large, ({ path }) => path);
+  const special = outside(around.special, (path) => path);
+  const { status, tree } = atOnce ? parseStatusAndTree(added.stdout) : await settle(git, base);
+  const { warnings, rawAttributes } = added;
+  const { unreadable } = around;
+  const missing = await leftBehind(git, { status, warnings, special, large, repositories, unreadable });
+  const { changes, ignored } = status;
+  const baseIsEmpty = base.count === 0;
+  return { git, tree, changes, large, repositories, ignored, missing, rawAttributes, baseIsEmpty };
+}
+
+/** The status while the base's submodules are out of the index, and the tree with those that are still there. */
+async function settle(git: CaptureGit, base: IndexFile): Promise<{ status: Status; tree: string }> {
+  const status = await readStatus(git);
+  const back = await putBack(git, base.gitlinks);
+  const changes = status.changes.filter(({ path }) => !back.has(path));
+  return { status: { ...status, changes }, tree: await git.text(['write-tree']) };
 }

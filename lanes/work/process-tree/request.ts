@@ -1,6 +1,7 @@
 /** What a process tree is asked to be, and how it can end. */
 import type { AgentProcess, ContainmentLevel } from '../../records/copies.ts';
 import type { ContainedCommand } from '../containment/request.ts';
+import type { Frozen } from './freeze.ts';
 import type { Tail } from './tail.ts';
 
 export type TreeEnding =
@@ -14,6 +15,15 @@ export interface TreeResult {
   ending: TreeEnding;
   stdout: Tail;
   stderr: Tail;
+}
+
+/** Why what runs beside a tree is told to end. */
+export const RUN_OVER = 'run_over';
+
+/** What may be done with a tree that runs. */
+export interface LiveTree {
+  /** Stops every process of it. Throws LaneError `capture_failed` where that cannot be done. */
+  freeze(): Promise<Frozen>;
 }
 
 export interface TreeRequest {
@@ -34,6 +44,10 @@ export interface TreeRequest {
   signal: AbortSignal;
   /** Told once the process exists, before anything is waited for. */
   spawned(agent: AgentProcess): Promise<void>;
+  /**
+   * Runs beside the tree. `over` aborts when the tree has ended or is to be ended; that waits until this has resolved.
+   */
+  beside?(tree: LiveTree, over: AbortSignal): Promise<void>;
   /** Told before each kill of ours. */
   killIntent(signal: string, why: string): Promise<void>;
 }

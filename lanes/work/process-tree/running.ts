@@ -6,11 +6,14 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LaneError } from '../../errors.ts';
 import type { AgentProcess } from '../../records/copies.ts';
+import { isContained } from '../containment/levels.ts';
 import { cgroupOf, startTimeOf } from '../identity.ts';
 import { lockForAgent } from '../lock.ts';
+import { killCgroup, type RunCgroup, removeCgroup } from './cgroup.ts';
 import { endingOf, reasonOf } from './ending.ts';
 import { type FoundProcess, findRun, isInside, type RunTraces, signalProcess } from './find.ts';
-import type { TreeEnding, TreeRequest, TreeResult } from './request.ts';
+import { freezeRun } from './freeze.ts';
+import { RUN_OVER, type TreeEnding, type TreeRequest, type TreeResult } from './request.ts';
 import { TailReader } from './tail.ts';
 
 /** How often, and how far apart, a tree is looked for and killed before it counts as not ended. */
@@ -19,7 +22,11 @@ const END_PAUSE_MS = 25;
 /** How often a contained tree that ended by itself is looked for before it is killed: its first process goes last. */
 const PATIENT_ROUNDS = 4;
 
-export interface Output {
+export interface StartedChild {
+  process: ChildProcess;
+  pid: number;
+  /** The control group that it runs in, where it has one of its own. */
+  cgroup: RunCgroup | null;
   stdout: Readable;
   stderr: Readable;
 }
@@ -28,20 +35,23 @@ export class RunningTree {
   readonly #request: TreeRequest;
   readonly #child: ChildProcess;
   readonly #pid: number;
+  readonly #cgroup: RunCgroup | null;
   readonly #exited: Promise<TreeEnding>;
   readonly #outputEnded: Promise<unknown>;
   readonly #stdout: TailReader;
   readonly #stderr: TailReader;
   #failure: unknown = null;
 
-  constructor(request: TreeRequest, child: ChildProcess, pid: number, output: Output) {
+  constructor(request: TreeRequest, child: StartedChild) {
+    const { process: started, pid, cgroup } = child;
     this.#request = request;
-    this.#child = child;
+    this.#cgroup = cgroup;
+    this.#child = started;
     this.#pid = pid;
-    this.#stdout = new TailReader(output.stdout);
-    this.#stderr = new TailReader(output.stderr);
-    this.#exited = once(child, 'exit').then(([code, signal]) => endingOf(code, signal, request.level));
-    this.#outputEnded = once(child, 'close');
+    this.#stdout = new TailReader(child.stdout);
+    this.#stderr = new TailReader(child.stderr);
+    this.#exited = once(started, 'exit').then(([code, signal]) => endingOf(code, signal, request.level));
+    this.#outputEnded = once(started, 'close');
   }
 
   async finish(): Promise<TreeResult> {
@@ -60,7 +70,9 @@ export class RunningTree {
     const cleanUp = new AbortController();
     const deadline = this.#after(timeoutMs, cleanUp.signal, { kind: 'timeout', afterMs: timeoutMs });
     const stop = this.#stopped(signal, cleanUp.signal);
+    const beside = this.#beside(traces);
     const first = this.#failure === null ? await Promise.race([this.#exited, deadline, stop]) : failed;
+    await beside.end();
     if (first.kind === 'timeout' || first.kind === 'stopped') {
       await this.#interrupt(traces, first.kind);
       await Promise.race([this.#exited, this.#after(graceMs, cleanUp.signal, first)]);
@@ -69,21 +81,34 @@ export class RunningTree {
     return first;
   }
 
+  #beside(traces: RunTraces): { end(): Promise<void> } {
+    const { beside } = this.#request;
+    const over = new AbortController();
+    const live = { freeze: () => freezeRun(traces) };
+    const running = beside && this.#failure === null ? this.#attempt(() => beside(live, over.signal)) : null;
+    return {
+      end: async () => {
+        over.abort(RUN_OVER);
+        await running;
+      },
+    };
+  }
+
   async #interrupt(traces: RunTraces, why: string): Promise<void> {
     await this.#attempt(() => this.#request.killIntent('SIGINT', why));
     for (const found of await findRun(traces)) {
-      const isAgent = this.#request.level === 'none' || (await isInside(found.pid));
+      const isAgent = !isContained(this.#request.level) || (await isInside(found.pid));
       if (isAgent) await signalProcess(found, 'SIGINT');
     }
   }
 
   async #endAll(traces: RunTraces, why: string): Promise<void> {
     const endedItself = why === 'exit' || why === 'signal';
-    const patience = endedItself && this.#request.level !== 'none' ? PATIENT_ROUNDS : 0;
+    const patience = endedItself && isContained(this.#request.level) ? PATIENT_ROUNDS : 0;
     let told = false;
     for (let round = 0; round < END_ROUNDS; round++) {
       const left = await findRun(traces);
-      if (left.length === 0 && (await this.#lockIsFree())) return;
+      if (left.length === 0 && (await this.#lockIsFree()) && (await this.#groupIsGone())) return;
       if (left.length > 0 && round >= patience) {
         if (!told) await this.#attempt(() => this.#request.killIntent('SIGKILL', why));
         told = true;
@@ -95,6 +120,7 @@ export class RunningTree {
   }
 
   async #kill(left: readonly FoundProcess[]): Promise<void> {
+    if (this.#cgroup) await killCgroup(this.#cgroup);
     // The whole group at once, while its number is surely still its own: a fork between two kills would escape.
     if (this.#child.exitCode === null && this.#child.signalCode === null) killGroup(this.#pid);
     for (const found of left) await signalProcess(found, 'SIGKILL');
@@ -104,6 +130,10 @@ export class RunningTree {
     const lock = await lockForAgent(this.#request.agentLock);
     await lock?.close();
     return lock !== null;
+  }
+
+  async #groupIsGone(): Promise<boolean> {
+    return this.#cgroup === null || (await removeCgroup(this.#cgroup));
   }
 
   async #traces(): Promise<RunTraces> {
@@ -116,7 +146,8 @@ export class RunningTree {
   }
 
   async #identity(): Promise<AgentProcess> {
-    const [startTime, cgroup] = await Promise.all([startTimeOf(this.#pid), cgroupOf(this.#pid)]);
+    const own = this.#cgroup?.line;
+    const [startTime, cgroup] = await Promise.all([startTimeOf(this.#pid), own ?? cgroupOf(this.#pid)]);
     return { pid: this.#pid, startTime: startTime ?? 'unknown', cgroup, containment: this.#request.level };
   }
 

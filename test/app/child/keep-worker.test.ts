@@ -1,15 +1,13 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill } from 'node:process';
-import { afterEach, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { type KeptWorker, keepWorker } from '../../../app/child/keep-worker.ts';
-import { networkEnvironment, workerEnvironment } from '../../../app/config.ts';
-import { fillLane } from '../../../lanes/index.ts';
-import { makeRegistry, parseNamespace } from '../../../lanes/namespaces.ts';
-import { laneSchema } from '../../../lanes/records/config.ts';
 import { temporaryFolder } from '../../lanes/work/support.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { credentialsIn } from '../../support/redis-users.ts';
 import { until } from '../../support/until.ts';
+import { bootstrapFor, namespace, silentHost } from './support.ts';
 
 let redis: TestRedis;
 let worker: KeptWorker;
@@ -18,39 +16,31 @@ afterEach(async () => {
   await redis.stop();
 });
 
-it('a worker that cannot serve when it is started again is started until it can', async () => {
+it('a worker that cannot serve when it is started again is ended, on record, and started until it can', {
+  timeout: 240_000,
+}, async () => {
   redis = await startTestRedis();
-  const namespace = parseNamespace('lane:plain');
   const dataDir = join(temporaryFolder(), 'var');
   const told: string[] = [];
   const log = (_: object, message: string) => void told.push(message);
   worker = keepWorker({
-    bootstrap: {
-      identity: 'worker-a',
-      namespaces: [namespace],
-      registry: [...makeRegistry([namespace])],
-      lanes: [fillLane('plain', laneSchema.parse({ agent: { kind: 'checks' } }))],
-      redisUrl: redis.url,
-      dataDir,
-      hide: [],
-      environment: workerEnvironment([]),
-      networkEnvironment: networkEnvironment(),
-      logLevel: 'silent',
-    },
-    host: {
-      allowed: () => Promise.reject(new Error('not asked in this test')),
-      lookUp: () => Promise.reject(new Error('not asked in this test')),
-    },
+    bootstrap: bootstrapFor(dataDir, redis.url, await credentialsIn(redis.url, 'worker-a', [namespace])),
+    host: silentHost,
+    refused: () => {},
     log: { info: log, warn: log, error: log } as never,
   });
   await worker.serving;
   const first = worker.pid() ?? 0;
-  await rename(dataDir, `${dataDir}-away`);
-  await writeFile(dataDir, 'in the way');
+  const copies = join(dataDir, 'copies');
+  await rename(copies, `${copies}-away`);
+  await writeFile(copies, 'in the way');
   kill(first, 'SIGKILL');
-  await until('it says that it cannot', async () => told.includes('the worker cannot serve'));
-  await rm(dataDir);
-  await rename(`${dataDir}-away`, dataDir);
+  await until('it says that it cannot', async () => told.includes('the worker cannot serve'), 90_000);
+  await rm(copies);
+  await rename(`${copies}-away`, copies);
   const serves = () => told.filter((message) => message === 'the worker serves').length;
-  await until('it serves again', async () => serves() === 2);
+  await until('it serves again', async () => serves() === 2, 90_000);
+  const [week = ''] = await readdir(join(dataDir, 'ledger'));
+  const [intent = ''] = (await readFile(join(dataDir, 'ledger', week), 'utf8')).split('\n');
+  expect(JSON.parse(intent)).toMatchObject({ event: 'worker_kill_intent', signal: 'SIGTERM' });
 });

@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sibling } from '../../../app/sibling.ts';
+import { commandLine } from '../../demo/lanekeeper.ts';
 
-const { execArgv } = sibling(import.meta.url, 'unused');
-const main = fileURLToPath(new URL('../../../app/cli/main.ts', import.meta.url));
 const fixture = (name: string) =>
   fileURLToPath(new URL(`../../fixtures/criteria/${name}.md`, import.meta.url));
 
@@ -18,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 function lanekeeper(...args: string[]) {
-  return execa(process.execPath, [...execArgv, main, 'criteria', ...args], { reject: false });
+  return execa(process.execPath, commandLine(['criteria', ...args]), { reject: false });
 }
 
 async function file(name: string, content: string | Uint8Array): Promise<string> {

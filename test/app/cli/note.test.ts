@@ -1,13 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderNote } from '../../../app/broker/note/index.ts';
+import { builtProgram } from '../../support/programs.ts';
 import { criterion, key, parked } from '../broker/note/support.ts';
 
-const program = fileURLToPath(new URL('note-program.ts', import.meta.url));
 const body = renderNote(
   parked('criteria_open', { criteria: [criterion('c3f9', 'red \u001B[31m text'), criterion('k2w7', 'two')] }),
   { key, secrets: [] },
@@ -24,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function run(args: string[], input = ''): Promise<{ exitCode?: number; stdout: string; stderr: string }> {
-  return execa(process.execPath, ['--import', 'tsx', program, ...args], { input, reject: false });
+  return execa(process.execPath, [builtProgram('note-program'), ...args], { input, reject: false });
 }
 
 describe('lanekeeper note', () => {

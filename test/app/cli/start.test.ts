@@ -9,18 +9,19 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 
+/** The build as it ships: elsewhere the tests start a smaller copy of it. */
+const shipped = fileURLToPath(new URL('../../../dist/app/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'lanekeeper-start-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const key = generateKeyPairSync('rsa', { modulusLength: 2048 })
   .privateKey.export({ type: 'pkcs1', format: 'pem' })
   .toString();
-const main = fileURLToPath(new URL('../../../app/cli/main.ts', import.meta.url));
 const good = { APP_ID: '1', PRIVATE_KEY: key, WEBHOOK_SECRET: 'a secret of some length', PORT: '0' };
 const nobody = 'http://127.0.0.1:9';
 
 async function start(env: Record<string, string>) {
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, 'start'], {
+  const child = spawn(process.execPath, [shipped, 'start'], {
     cwd: folder,
     env: { PATH: process.env.PATH, LANES_DATA_DIR: join(folder, 'var'), GITHUB_API_URL: nobody, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -18,7 +18,7 @@ lanes:
     writes: true
     concurrency: 3
     maxRuns: 1
-    timeoutMinutes: 0.2
+    timeoutMinutes: 0.75
     checks:
       unit: { run: [sh, -c, "test -e fixed || test -e /tmp/fixed || test -e .git/fixed"], proves: ["*"], protect: ["test/**"] }
 grants:
@@ -35,7 +35,7 @@ function highestMemory(): number {
     .flatMap((pid) => {
       try {
         const environment = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        if (!/app\/(?:cli\/main|worker)\.ts/.test(environment)) return [];
+        if (!/app\/(?:cli\/main|worker)\.[jt]s/.test(environment)) return [];
         const size = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
         return size === undefined ? [] : [Number(size) * 1024];
       } catch {
@@ -90,7 +90,7 @@ describe.runIf(contained)('an agent', () => {
     ['locked', unproven, 'failed with exit'],
     ['names', unproven, 'failed with exit'],
     ['removes', unproven, 'protected by'],
-  ])('that does "%s" is parked, and the note says so', async (mode, ...words) => {
+  ])('that does "%s" is parked, and the note says so', { timeout: 240_000 }, async (mode, ...words) => {
     const seen = await attack(mode);
     expect(seen).toMatch(/^open\n/);
     for (const word of words) expect(seen).toContain(word);

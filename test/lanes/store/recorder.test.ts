@@ -9,7 +9,9 @@ import { intakeNamespace } from '../../../lanes/namespaces.ts';
 import { openRedis } from '../../../lanes/store/connect.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../../lanes/store/embedded.ts';
 import { deliveriesKey } from '../../../lanes/store/keys.ts';
+import { unpackPayload } from '../../../lanes/store/packed.ts';
 import { makeRecorder } from '../../../lanes/store/recorder.ts';
+import { toRecord } from '../../../lanes/store/streams.ts';
 
 let root: string;
 let server: EmbeddedRedis;
@@ -61,7 +63,16 @@ describe('deliveries that come together', () => {
     const outcomes = await Promise.all(sizes.map((size) => record(delivery(randomUUID(), 'x'.repeat(size)))));
     expect(outcomes).toHaveLength(6);
     const entries = await redis.xrange(deliveriesKey(intakeNamespace), '-', '+');
-    expect(entries.map(([, fields]) => fields[5]?.length)).toEqual(sizes);
+    expect(entries.map(([, fields]) => unpackPayload(toRecord(fields))?.length)).toEqual(sizes);
+  });
+
+  it('take a fraction of their bytes in Redis, and keep every character', async () => {
+    const record = makeRecorder(redis, intakeNamespace);
+    const payload = JSON.stringify({ body: '- [ ] größer 😀\n'.repeat(500), '\u2028': '\0' });
+    await record(delivery(randomUUID(), payload));
+    const [[, fields = []] = []] = await redis.xrange(deliveriesKey(intakeNamespace), '-', '+');
+    expect(fields.join('').length).toBeLessThan(payload.length / 5);
+    expect(unpackPayload(toRecord(fields))).toBe(payload);
   });
 
   it('are all refused within seconds while Redis stands still, and taken again afterwards', {

@@ -1,5 +1,5 @@
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Redis } from 'ioredis';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Engine } from '../../../lanes/index.ts';
 import type { Lease } from '../../../lanes/records/runs.ts';
 import type { Task } from '../../../lanes/records/tasks.ts';
@@ -7,7 +7,7 @@ import { expired } from '../../../lanes/rules/transitions/run.ts';
 import { makeRedisClock } from '../../../lanes/store/clock.ts';
 import { makeTaskStore } from '../../../lanes/store/tasks.ts';
 import { testEngine } from '../../support/engine.ts';
-import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+import type { TestRedis } from '../../support/redis.ts';
 import {
   alice,
   byAlice,
@@ -19,6 +19,7 @@ import {
   newTask,
   result,
 } from '../../support/tasks.ts';
+import { useEngine } from '../../support/use-engine.ts';
 
 const app = callerNamed('app');
 const worker = callerNamed('worker-a');
@@ -28,15 +29,8 @@ let server: TestRedis;
 let raw: Redis;
 let engine: Engine;
 
-beforeAll(async () => {
-  server = await startTestRedis();
-  raw = new Redis(server.url);
-  engine = testEngine(server.url);
-});
-afterAll(async () => {
-  await engine.close();
-  raw.disconnect();
-  await server.stop();
+useEngine((opened) => {
+  ({ server, raw, engine } = opened);
 });
 beforeEach(async () => {
   await raw.flushdb();
@@ -141,9 +135,9 @@ describe('a lease', () => {
 
   it('carries its run from begin to record, in one ledger', async () => {
     const { task, lease } = await claimed();
-    await engine.begin(worker, lease, { base: 'abc' });
+    await engine.begin(worker, lease);
     expect(await engine.record(worker, lease, task, end)).toMatchObject({ state: 'closing' });
-    expect(await events()).toEqual(['admitted', 'claimed', 'began', 'result']);
+    expect(await events()).toEqual(['admitted', 'claimed', 'result']);
     const effects = await engine.effects.read(app, lane, '0', { count: 10 });
     expect(effects).toMatchObject([{ effect: { kind: 'close', sequence: 1, task: { id: task.id } } }]);
   });
@@ -159,7 +153,7 @@ describe('a lease', () => {
     const stale = { ...lease, ...wrong };
     const holder = callerNamed(stale.worker);
     const lost = { code: 'lease_lost' };
-    await expect(engine.begin(holder, stale, { base: 'abc' })).rejects.toMatchObject(lost);
+    await expect(engine.begin(holder, stale)).rejects.toMatchObject(lost);
     await expect(engine.renew(holder, stale)).rejects.toMatchObject(lost);
     await expect(engine.record(holder, stale, task, end)).rejects.toMatchObject(lost);
     await expect(engine.handBack(holder, stale, 'x')).rejects.toMatchObject(lost);
@@ -183,7 +177,7 @@ describe('a lease', () => {
     await expect(engine.renew(worker, two.lease)).rejects.toMatchObject({ code: 'lease_lost' });
     const three = await claimed();
     await engine.record(worker, three.lease, three.task, end);
-    await expect(engine.begin(worker, three.lease, { base: 'x' })).rejects.toMatchObject({
+    await expect(engine.begin(worker, three.lease)).rejects.toMatchObject({
       code: 'lease_lost',
     });
   });

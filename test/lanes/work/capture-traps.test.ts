@@ -47,7 +47,7 @@ describe('a capture', () => {
     expect(await applied(place, remote, copy)).toBe(receipt.tree);
   });
 
-  it('says that a repository inside the copy is in no patch', async () => {
+  it('says that a repository inside the copy is in no patch, and keeps it as an archive', async () => {
     const { receipt } = await captureAfter((dir) => {
       mkdirSync(join(dir, 'inner'));
       sh(join(dir, 'inner'), 'git', 'init', '-q', '.');
@@ -58,11 +58,12 @@ describe('a capture', () => {
     expect(receipt).toMatchObject({
       partial: true,
       missing: [{ path: 'inner/', why: 'embedded_repository' }],
+      archives: [{ path: 'inner/', kind: 'embedded_repository' }],
       files: 0,
     });
   });
 
-  it('says that a tracked file replaced by a FIFO could not be read, and does not hang', async () => {
+  it('says that a tracked file was replaced by a FIFO, and does not hang', async () => {
     const { receipt } = await captureAfter((dir) => {
       rmSync(join(dir, 'change.txt'));
       sh(dir, 'mkfifo', 'change.txt');
@@ -70,7 +71,7 @@ describe('a capture', () => {
     });
     expect(receipt).toMatchObject({
       partial: true,
-      missing: [{ path: 'change.txt', why: 'not_readable' }],
+      missing: [{ path: 'change.txt', why: 'special_file' }],
       files: 1,
     });
   });

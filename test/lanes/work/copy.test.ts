@@ -1,6 +1,6 @@
 import {
   existsSync,
-  mkdirSync,
+  lstatSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -16,8 +16,8 @@ import { markRunning } from '../../../lanes/work/copy.ts';
 import { tryLock } from '../../../lanes/work/lock.ts';
 import { mirrorPath } from '../../../lanes/work/mirror.ts';
 import { outboxPaths } from '../../../lanes/work/outbox.ts';
+import { removeCopy } from '../../../lanes/work/removal.ts';
 import { restorePatch } from '../../../lanes/work/restore.ts';
-import { removeCopy } from '../../../lanes/work/tombstone.ts';
 import type { Workplace } from '../../../lanes/work/workplace.ts';
 import { makeCopy, makePlace, makeRemote, put, sh, temporaryFolder } from './support.ts';
 
@@ -252,12 +252,11 @@ describe('the normal ending', () => {
   it('keeps a copy with work that no patch has', async () => {
     const place = await makePlace();
     const copy = await makeCopy(place, makeRemote({ a: 'a' }));
-    mkdirSync(join(copy.paths.work, 'inner'));
-    sh(join(copy.paths.work, 'inner'), 'git', 'init', '-q', '.');
-    put(copy.paths.work, 'inner/f', 'f');
+    // Git takes no link of this name.
+    symlinkSync('elsewhere', join(copy.paths.work, '.gitmodules'));
     await captureResult(place, copy, 'none');
     expect(await removeCopy(place, copy.lock, copy)).toMatchObject({ kind: 'kept' });
-    expect(existsSync(join(copy.paths.work, 'inner/f'))).toBe(true);
+    expect(lstatSync(join(copy.paths.work, '.gitmodules')).isSymbolicLink()).toBe(true);
     expect(ledgerOf(place).at(-1)).toBe('removal_refused');
   });
 

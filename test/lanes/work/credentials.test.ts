@@ -5,6 +5,7 @@ import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isContained } from '../../../lanes/work/containment/levels.ts';
 import { superviseRun } from '../../../lanes/work/supervisor.ts';
 import { agentsFolder, levels, makeLane, makeSetting, type RunSetting } from './run-support.ts';
 import { temporaryFolder } from './support.ts';
@@ -61,7 +62,7 @@ async function plant(): Promise<{ setting: RunSetting; run: string[] }> {
   return { setting, run: [process.execPath, program, Buffer.from(places).toString('base64')] };
 }
 
-describe.each(levels.filter(({ level }) => level !== 'none'))('in containment by $level', (containment) => {
+describe.each(levels.filter(({ level }) => isContained(level)))('in containment by $level', (containment) => {
   test('an agent that looks everywhere finds no credential', async () => {
     const { setting, run } = await plant();
     const deps = { ...setting.deps, levels: [containment] };

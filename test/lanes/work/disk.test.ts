@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { open } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { probeContainment } from '../../../lanes/work/containment.ts';
 import { onDisk } from '../../../lanes/work/files.ts';
 import { git } from '../../../lanes/work/git.ts';
+import { builtProgram } from '../../support/programs.ts';
 import { makeRemote, temporaryFolder } from './support.ts';
 
 const mayMount = (await probeContainment(temporaryFolder())).some(({ level }) => level === 'unshare');
@@ -13,9 +13,8 @@ it.runIf(mayMount)(
   'a full disk is the error `disk`, nothing is lost, and it goes on once there is room',
   () => {
     const disk = temporaryFolder();
-    const program = fileURLToPath(new URL('agents/full-disk.ts', import.meta.url));
-    const script = 'mount -t tmpfs -o size=16m none "$1" && exec "$3" --import tsx "$4" "$1" "$2"';
-    const args = [disk, makeRemote({ 'a.txt': 'a' }), process.execPath, program];
+    const script = 'mount -t tmpfs -o size=16m none "$1" && exec "$3" "$4" "$1" "$2"';
+    const args = [disk, makeRemote({ 'a.txt': 'a' }), process.execPath, builtProgram('full-disk')];
     const output = execFileSync('unshare', ['-U', '-r', '-m', 'sh', '-c', script, 'x', ...args], {
       encoding: 'utf8',
     });

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseNamespace } from '../../../lanes/namespaces.ts';
-import type { MachineEvent } from '../../../lanes/records/copies.ts';
-import { isoWeek, openMachineLedger } from '../../../lanes/work/machine-ledger.ts';
+import type { MachineEvent } from '../../../lanes/records/machine-events.ts';
+import { isoWeek } from '../../../lanes/rules/iso-week.ts';
+import { openMachineLedger } from '../../../lanes/work/machine-ledger.ts';
 import { temporaryFolder } from './support.ts';
 
 function killIntent(at: number): MachineEvent {

@@ -3,7 +3,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { mirrorPath, pin, syncMirror, unpin } from '../../../lanes/work/mirror.ts';
+import { mirrorPath, syncMirror } from '../../../lanes/work/mirror.ts';
+import { pin, unpin } from '../../../lanes/work/pins.ts';
 import { forever, makePlace, makeRemote, put, sh, temporaryFolder } from './support.ts';
 
 const cleanUps: (() => unknown)[] = [];
@@ -33,6 +34,22 @@ it("a mirror follows the default branch's head, whatever its name", async () => 
     base: third,
     branch: 'feature/x',
   });
+});
+
+it('a head that has not moved is not fetched again; one that moves back is', async () => {
+  const place = await makePlace();
+  const remote = makeRemote({ a: '1' });
+  const first = await syncMirror(place, source(remote), forever);
+  put(remote, 'a', '2');
+  sh(remote, 'git', 'commit', '-q', '-a', '-m', 'second');
+  const second = await syncMirror(place, source(remote), forever);
+  // The first thing that a fetch does is to clear this away.
+  const stale = 'refs/lanekeeper-head/default.lock';
+  put(mirrorPath(place, 7), stale, '');
+  expect(await syncMirror(place, source(remote), forever)).toEqual(second);
+  expect(existsSync(join(mirrorPath(place, 7), stale))).toBe(true);
+  sh(remote, 'git', 'reset', '-q', '--hard', 'HEAD^');
+  expect(await syncMirror(place, source(remote), forever)).toEqual(first);
 });
 
 it('a repository without commits is an outcome of its own', async () => {
@@ -91,6 +108,7 @@ it('lock files that a dead git left do not stop the next one', async () => {
   for (const path of stale) put(mirror, path, '');
   await unpin(place, 7, 'c');
   expect(sh(mirror, 'git', 'for-each-ref', 'refs/lanekeeper/')).toBe('');
+  expect(existsSync(join(mirror, 'refs/lanekeeper/c.lock'))).toBe(false);
 });
 
 it('a remote that is gone is a typed error, and the mirror stays', async () => {

@@ -1,18 +1,17 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AgentProcess } from '../../../lanes/records/copies.ts';
 import { type Containment, probeContainment } from '../../../lanes/work/containment.ts';
 import type { Copy } from '../../../lanes/work/copy.ts';
-import { lockForAgent, tryLock } from '../../../lanes/work/lock.ts';
-import { findRun, signalProcess } from '../../../lanes/work/process-tree/find.ts';
+import { lockForAgent } from '../../../lanes/work/lock.ts';
+import { findRun } from '../../../lanes/work/process-tree/find.ts';
 import { runTree, type TreeRequest } from '../../../lanes/work/process-tree.ts';
 import type { Workplace } from '../../../lanes/work/workplace.ts';
+import { builtProgram } from '../../support/programs.ts';
 import { forever, makeCopy, makePlace, makeRemote, put, temporaryFolder } from './support.ts';
 
 const program = (name: string) => fileURLToPath(new URL(`agents/${name}`, import.meta.url));
@@ -162,38 +161,6 @@ describe.each(levels.map((one) => [one.level, one] as const))('at level %s', (le
     await expect(run(containment, ['/bin/sleep', '1000'], { spawned })).rejects.toThrow('disk full');
     await expectGone();
   });
-
-  it('the death of the supervisor frees its lock and, in containment, ends the agent', async () => {
-    const dataDir = join(temporaryFolder(), 'data');
-    const args = ['--import', 'tsx', program('supervisor.ts'), dataDir, makeRemote({ a: 'a' }), level];
-    const supervisor = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = await once(createInterface(supervisor.stdout), 'line');
-    const there = JSON.parse(line);
-    await waitForFiles(join(there.work, 'still-written'));
-    expect(await tryLock(there.ownerLock)).toBeNull();
-    expect(await lockForAgent(there.agentLock)).toBeNull();
-    supervisor.kill('SIGKILL');
-    await once(supervisor, 'exit');
-    const lock = await tryLock(there.ownerLock);
-    expect(lock?.held).toBe(true);
-    await lock?.release();
-    const traces = {
-      marker: there.id,
-      group: -1,
-      folders: [there.work],
-      descriptors: new Set([there.agentLock]),
-      since: 0,
-    };
-    if (level === 'none') expect((await findRun(traces)).length).toBeGreaterThan(0);
-    await vi.waitFor(
-      async () => {
-        const left = await findRun(traces);
-        if (level === 'none') for (const found of left) await signalProcess(found, 'SIGKILL');
-        expect(left).toEqual([]);
-      },
-      { timeout: 10_000 },
-    );
-  });
 });
 
 it('a stray descriptor of whoever started us does not reach an agent', async () => {
@@ -201,7 +168,7 @@ it('a stray descriptor of whoever started us does not reach an agent', async () 
   put(folder, 'stray', 'of somebody else');
   const stray = openSync(join(folder, 'stray'), 'r');
   const gap = Array.from({ length: 37 }, () => 'ignore' as const);
-  const worker = spawn(process.execPath, ['--import', 'tsx', program('with-stray.ts'), folder], {
+  const worker = spawn(process.execPath, [builtProgram('with-stray'), folder], {
     stdio: ['ignore', 'pipe', 'inherit', ...gap, stray],
   });
   closeSync(stray);

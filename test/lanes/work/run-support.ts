@@ -64,7 +64,7 @@ export class FakeHost {
 export interface RunSetting {
   readonly place: Workplace;
   readonly host: FakeHost;
-  readonly begun: { base: string }[];
+  readonly begun: Lease[];
   readonly remote: string;
   deps: SupervisorDeps;
   /** An order for the run with this number. */
@@ -73,9 +73,14 @@ export interface RunSetting {
 
 /** A worker with its data folder, a repository over file://, and an issue with these criteria. */
 export async function makeSetting(
-  options: { files?: Record<string, string>; criteria?: Criterion[]; input?: Partial<RunInput> } = {},
+  options: {
+    files?: Record<string, string>;
+    criteria?: Criterion[];
+    input?: Partial<RunInput>;
+    place?: Workplace;
+  } = {},
 ): Promise<RunSetting> {
-  const place = await makePlace();
+  const place = options.place ?? (await makePlace());
   const remote = makeRemote(options.files ?? { 'README.md': 'hello\n' });
   const criteria = options.criteria ?? makeCriteria('aa');
   const issue = { installation: 1, repositoryId: 7, repository: 'acme/shop', number: 3 };
@@ -86,10 +91,10 @@ export async function makeSetting(
     ...options.input,
   });
   const host = new FakeHost(input);
-  const begun: { base: string }[] = [];
+  const begun: Lease[] = [];
   const deps: SupervisorDeps = {
     ...{ host, place, levels, hide: [], graceMs: 200, networkEnv: {} },
-    begin: async (_lease, on) => void begun.push(on),
+    begin: async (lease) => void begun.push(lease),
     worker: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, LANG: 'C.UTF-8', TZ: 'UTC' },
     promptTemplate: readFileSync(join(root, 'templates/prompts/task.md'), 'utf8'),
   };

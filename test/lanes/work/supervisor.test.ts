@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { LaneError } from '../../../lanes/errors.ts';
-import type { MachineEvent } from '../../../lanes/records/copies.ts';
+import type { MachineEvent } from '../../../lanes/records/machine-events.ts';
 import { runEndSchema } from '../../../lanes/records/runs.ts';
 import { findReceipts } from '../../../lanes/work/outbox.ts';
 import type { RunOrder, RunOutcome, SupervisorDeps } from '../../../lanes/work/run-room.ts';
@@ -56,7 +56,7 @@ describe.runIf(contained)('a run', () => {
       notices: [],
       patch: { run: 1, worker: 'worker-a', files: 1, partial: false },
     });
-    expect(setting.begun).toEqual([{ base: sh(setting.remote, 'git', 'rev-parse', 'HEAD') }]);
+    expect(setting.begun).toMatchObject([{ run: 1 }]);
     expect(copiesOf(setting)).toEqual([]);
     const story = ['copy_created', 'run_started', 'run_exited', 'captured', 'removed'];
     expect(ledgerOf(setting).filter((event) => event !== 'kill_intent')).toEqual(story);

@@ -8,7 +8,12 @@ import { afterEach } from 'vitest';
 import { parseNamespace } from '../../../lanes/namespaces.ts';
 import { type Copy, createCopy } from '../../../lanes/work/copy.ts';
 import { syncMirror } from '../../../lanes/work/mirror.ts';
-import { openWorkplace, type Point, type Workplace } from '../../../lanes/work/workplace.ts';
+import {
+  openWorkplace,
+  type Point,
+  type Workplace,
+  type WorkplaceOptions,
+} from '../../../lanes/work/workplace.ts';
 
 const folders: string[] = [];
 const copies: Copy[] = [];
@@ -56,11 +61,14 @@ export function makeRemote(files: Record<string, string | Buffer>): string {
   return folder;
 }
 
-export async function makePlace(point?: Point): Promise<Workplace> {
+export async function makePlace(
+  point?: Point,
+  more: Partial<Pick<WorkplaceOptions, 'dataDir' | 'sync'>> = {},
+): Promise<Workplace> {
   let clock = 1_000;
   const dataDir = join(temporaryFolder(), 'data');
   const steady = { instance: 'worker-a', now: () => clock++, id: randomUUID };
-  return await openWorkplace({ dataDir, ...steady, ...(point ? { point } : {}) });
+  return await openWorkplace({ dataDir, ...steady, ...(point ? { point } : {}), ...more });
 }
 
 export const forever = new AbortController().signal;

@@ -16,7 +16,6 @@ import { type Caller, makeCaller, makeRegistry, parseNamespace } from '../../../
 import type { Lane } from '../../../lanes/records/config.ts';
 import type { RunEnd } from '../../../lanes/records/runs.ts';
 import { type NewTask, newTaskSchema, type Task, type TaskState } from '../../../lanes/records/tasks.ts';
-import { LaneSlots } from '../../../lanes/work/lane-slots.ts';
 import type { RunOrder, RunOutcome } from '../../../lanes/work/run-room.ts';
 import { superviseRun } from '../../../lanes/work/supervisor.ts';
 import { type RunningWorker, runWorker, type WorkerEngine } from '../../../lanes/work/worker-loop.ts';
@@ -174,10 +173,15 @@ describe("the worker's loop", () => {
     expect(await engine.get(app, namespace, 'task0000001')).toEqual(task);
   });
 
-  test('parks a task of a lane that it does not know', async () => {
-    await makeEngine().admit(app, admission('task0000001', 'unheard-of'));
+  test('leaves a task of a lane that it does not know as it is, for a worker that knows it', async () => {
+    const unknown = await makeEngine().admit(app, admission('task0000001', 'unheard-of'));
+    await engine.admit(app, admission('task0000002'));
     await start(async () => done);
-    expect(await untilState('task0000001', 'parked')).toMatchObject({ reason: 'agent_unavailable' });
+    await untilState('task0000002', 'parked');
+    expect(await engine.get(app, namespace, 'task0000001')).toEqual(unknown);
+    await worker?.close(0);
+    await start(async () => done, { lanes: [{ ...makeLane({}), name: 'unheard-of' }] });
+    await untilState('task0000001', 'parked');
   });
 
   test('records the end of a run after Redis was away', async () => {
@@ -246,56 +250,6 @@ describe('closing the worker', () => {
     await engine.admit(app, admission('task0000001'));
     const other = makeCaller('worker-b', [namespace]);
     expect(await engine.claim(other, namespace, 'task0000001')).toMatchObject({ kind: 'claimed' });
-  });
-});
-
-describe('lanes that share a namespace', () => {
-  test('each run as many at once as it says, and a full one does not hold up the other', async () => {
-    makeEngine();
-    const lanes = [makeLane({ concurrency: 1 }), { ...makeLane({ concurrency: 1 }), name: 'build' }];
-    await engine.admit(app, admission('task0000001'));
-    await engine.admit(app, admission('task0000002'));
-    await engine.admit(app, admission('task0000003', 'build'));
-    const ended = gate();
-    const started: string[] = [];
-    await start(
-      async ({ lane }) => {
-        started.push(lane.name);
-        await ended.opened;
-        return done;
-      },
-      { lanes },
-    );
-    await untilState('task0000003', 'running');
-    expect(started.toSorted()).toEqual(['build', 'triage']);
-    ended.open();
-    // What was left queued has lost its wake-up; the keeper's pass gives it a new one.
-    await expect
-      .poll(
-        async () => {
-          await engine.repair(app, namespace);
-          return started.length;
-        },
-        { timeout: 20_000 },
-      )
-      .toBe(3);
-    await untilState('task0000002', 'parked');
-  });
-
-  test('count their slots', () => {
-    const slots = new LaneSlots([
-      { name: 'a', concurrency: 2 },
-      { name: 'b', concurrency: 1 },
-    ]);
-    expect(slots.concurrency).toBe(3);
-    const first = slots.take('a');
-    expect(first).not.toBeNull();
-    expect(slots.take('a')).not.toBeNull();
-    expect(slots.take('a')).toBeNull();
-    expect(slots.take('b')).not.toBeNull();
-    first?.();
-    expect(slots.take('a')).not.toBeNull();
-    expect(slots.take('unknown')).toBeNull();
   });
 });
 

@@ -57,6 +57,14 @@ describe('an answer to commands', () => {
     expect(answer(set)).toContain('2 proposals were not accepted');
   });
 
+  it('to status tells how far a run is, in words that are only words', () => {
+    const status: Outcome[] = [{ code: 'status' }];
+    expect(answer(status, { state: 'running', run: 2 })).toContain('**running**, run 2.\n');
+    const text = answer(status, { state: 'running', run: 2, progress: `*3* of 5, @bob ${secret}` });
+    expect(text).toContain('run 2. Its worker says: \\*3\\* of 5, @\u200Bbob');
+    expect(text).not.toContain(secret);
+  });
+
   it.each([
     '/lane frobnicate',
     '/lane waive',

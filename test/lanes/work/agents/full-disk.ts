@@ -7,7 +7,7 @@ import { parseNamespace } from '../../../../lanes/namespaces.ts';
 import { captureResult } from '../../../../lanes/work/capture.ts';
 import { createCopy } from '../../../../lanes/work/copy.ts';
 import { syncMirror } from '../../../../lanes/work/mirror.ts';
-import { removeCopy } from '../../../../lanes/work/tombstone.ts';
+import { removeCopy } from '../../../../lanes/work/removal.ts';
 import { openWorkplace } from '../../../../lanes/work/workplace.ts';
 
 const [dataDir = '', remote = ''] = process.argv.slice(2);

@@ -1,13 +1,19 @@
-/** A supervisor in a process of its own, for the test that kills it. Arguments: data folder, remote, level. */
+/**
+ * A supervisor in a process of its own, for the tests that kill it. Arguments: data folder, remote, level; `frozen`
+ * where it is to be killed while its agent stands still.
+ */
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseNamespace } from '../../../../lanes/namespaces.ts';
 import { probeContainment } from '../../../../lanes/work/containment.ts';
 import { createCopy } from '../../../../lanes/work/copy.ts';
 import { syncMirror } from '../../../../lanes/work/mirror.ts';
 import { runTree } from '../../../../lanes/work/process-tree.ts';
 import { openWorkplace } from '../../../../lanes/work/workplace.ts';
+import { until } from '../../../support/until.ts';
 
-const [dataDir = '', remote = '', level = ''] = process.argv.slice(2);
+const [dataDir = '', remote = '', level = '', how] = process.argv.slice(2);
 const { signal } = new AbortController();
 const place = await openWorkplace({ dataDir, instance: 'supervisor', now: Date.now, id: randomUUID });
 const synced = await syncMirror(place, { repositoryId: 7, cloneUrl: `file://${remote}` }, signal);
@@ -41,4 +47,10 @@ await runTree({
     process.stdout.write(`${JSON.stringify({ id: copy.id, ownerLock, agentLock, work })}\n`);
   },
   killIntent: async () => {},
+  beside: async (tree) => {
+    if (how !== 'frozen') return;
+    await until('it writes', async () => existsSync(join(work, 'still-written')));
+    await tree.freeze();
+    process.stdout.write('frozen\n');
+  },
 });
