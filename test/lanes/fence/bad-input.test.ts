@@ -7,7 +7,7 @@ import { queueName } from '../../../lanes/queue/wakes.ts';
 import { agentLane, testEngine } from '../../support/engine.ts';
 import { type OwnRedis, startOwnRedis } from '../../support/redis.ts';
 import { callerNamed, crash, lane, met, newTask, result } from '../../support/tasks.ts';
-import { until } from '../../support/until.ts';
+import { unlessAway, until } from '../../support/until.ts';
 
 const app = callerNamed('app', [lane, agentLane]);
 const worker = callerNamed('worker-a');
@@ -167,7 +167,7 @@ describe('in the middle of a run', () => {
     await engine.pause(app, lane);
     await server.kill();
     await server.start();
-    const again = () => engine.get(app, lane, claim.task.id).catch(() => undefined);
+    const again = () => unlessAway(engine.get(app, lane, claim.task.id));
     expect(await until('it answers', again)).toMatchObject({ state: 'running', progress: 'half' });
     expect(await engine.claimNext(worker, lane)).toBeNull();
     const recorded = await engine.record(worker, claim.lease, claim.task, crash);

@@ -6,7 +6,7 @@ import type { WakeHold } from '../../../lanes/work/worker-loop.ts';
 import { testEngine } from '../../support/engine.ts';
 import { type OwnRedis, startOwnRedis } from '../../support/redis.ts';
 import { callerNamed, lane, met, newTask, result } from '../../support/tasks.ts';
-import { until } from '../../support/until.ts';
+import { unlessAway, until } from '../../support/until.ts';
 
 const app = callerNamed('app', [lane, intakeNamespace]);
 const worker = callerNamed('worker-a');
@@ -58,12 +58,12 @@ describe('when Redis goes away', () => {
     await server.kill();
     await server.start();
     for (const admission of admissions)
-      await until('it is taken', () => engine.admit(app, admission).catch(() => false as const));
+      await until('it is taken', () => unlessAway(engine.admit(app, admission)));
     await until(
       'all are done',
       async () => {
-        await engine.repair(app, lane).catch(() => undefined);
-        const counts = await engine.count(app, lane).catch(() => undefined);
+        await unlessAway(engine.repair(app, lane));
+        const counts = await unlessAway(engine.count(app, lane));
         return counts?.closing === admissions.length;
       },
       50_000,
@@ -109,7 +109,7 @@ describe('when Redis goes away', () => {
       await server.kill();
       await server.start();
       await until('it was renewed', async () => {
-        const now = await patient.get(app, lane, task).catch(() => null);
+        const now = await unlessAway(patient.get(app, lane, task));
         return (now?.lease?.endsAtMs ?? 0) > lease.endsAtMs;
       });
       return !signal.aborted;

@@ -6,7 +6,7 @@ import { type RunningWorker, runWorker } from '../../../lanes/work/worker-loop.t
 import { grantUser } from '../../support/acl.ts';
 import { type OwnRedis, startOwnRedis } from '../../support/redis.ts';
 import { callerNamed, newTask } from '../../support/tasks.ts';
-import { until } from '../../support/until.ts';
+import { unlessAway, until } from '../../support/until.ts';
 import { build, docs, engineOf, laneIn, main, Runs } from './many-support.ts';
 
 const app = callerNamed('app', [main, docs, build]);
@@ -77,7 +77,7 @@ async function works(namespace: Namespace, lane: string): Promise<void> {
 
 /** The same after a refusal: connections come back one after the other, and may be refused once more. */
 async function worksAgain(namespace: Namespace, lane: string): Promise<void> {
-  const id = await until('a task is admitted', () => admit(namespace, lane).catch(() => undefined));
+  const id = await until('a task is admitted', () => unlessAway(admit(namespace, lane)));
   await goesOn(id, lane);
 }
 

@@ -12,7 +12,7 @@ import { agentLane, registry } from '../../../support/engine.ts';
 import { type OwnRedis, startOwnRedis } from '../../../support/redis.ts';
 import { makeUsers, settle } from '../../../support/redis-users.ts';
 import { callerNamed, lane, met, newTask, result } from '../../../support/tasks.ts';
-import { until } from '../../../support/until.ts';
+import { unlessAway, until } from '../../../support/until.ts';
 
 let server: OwnRedis;
 let admin: Redis;
@@ -178,7 +178,7 @@ describe('users that get lost while a worker serves', () => {
     await until('they are made again', async () => mended.length > 0);
     expect(mended[0]?.made).toHaveLength(users.length);
     const recorded = await until('the run is recorded', () =>
-      worker.record(asWorker, claim.lease, claim.task, result([met('c1')])).catch(() => undefined),
+      unlessAway(worker.record(asWorker, claim.lease, claim.task, result([met('c1')]))),
     );
     expect(recorded).toMatchObject({ state: 'closing', run: 1 });
     await guard.stop();
