@@ -7,6 +7,7 @@ import { wakeQueued } from './repair.ts';
 import type { Act } from './rules/transitions/move.ts';
 import { retry, takeBack } from './rules/transitions/people.ts';
 import type { Space } from './space.ts';
+import type { Claim } from './store/tasks.ts';
 import { decide, type VerbDeps } from './task-verbs.ts';
 import type { Claimed, TurnVerbs } from './verbs.ts';
 
@@ -48,16 +49,17 @@ async function claimNext(
   for (let look = 0; look < looks; look += 1) {
     const task = await space.turn.hand();
     if (task === undefined) return null;
+    let claim: Claim | undefined;
     try {
-      const claim = await space.tasks.claim(task, caller.identity, id(), leaseTtlMs);
-      if (claim.kind === 'claimed') {
-        space.wakes().dropLater(claim.task);
-        return claim;
-      }
-      if (claim.state === 'paused') return null;
+      claim = await space.tasks.claim(task, caller.identity, id(), leaseTtlMs);
     } finally {
-      space.turn.back(task);
+      space.turn.back(task, claim?.kind === 'claimed');
     }
+    if (claim.kind === 'claimed') {
+      space.wakes().dropLater(claim.task);
+      return claim;
+    }
+    if (claim.state === 'paused') return null;
   }
   return null;
 }

@@ -25,11 +25,12 @@ export interface Turn {
   /** How many queued tasks may start now, by Redis's clock, and the `most` that are due first. None while paused. */
   due(most: number): Promise<{ readonly count: number; readonly first: readonly string[] }>;
   /**
-   * Hands out a task that may start now, the one due first, to each of those who ask here one that nobody else has in
-   * hand; `back` when it has been tried. Undefined where there is none.
+   * Hands out a task that may start now, of those that the last look found the one due first, to each of those who ask
+   * here one that nobody else has in hand. Undefined where there is none.
    */
   hand(): Promise<string | undefined>;
-  back(task: string): void;
+  /** It has been tried. Where it was not to be had, the last look is out of date. */
+  back(task: string, claimed: boolean): void;
   isPaused(): Promise<boolean>;
   /** Keeps every claim from succeeding until `resume`. */
   pause(by: string): Promise<void>;
@@ -62,25 +63,34 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Those who ask in one turn of the event loop share one look, and what one of them tries the others do not. */
+/** How many more than are asked for a look finds: most tasks are then handed out without a look of their own. */
+const ahead = 32;
+
+/**
+ * Those who ask in one turn of the event loop share one look, and what one of them tries the others do not. What a look
+ * found beyond that is handed out as long as others are at it; a claim says whether it still holds.
+ */
 function makeHands(due: Turn['due']): Pick<Turn, 'hand' | 'back'> {
   const trying = new Set<string>();
+  let found: string[] = [];
   let waiting: Waiting[] = [];
   /** Those whose look is on its way: what they get is not theirs who ask after them. */
   let asking = 0;
+
+  function take(): string | undefined {
+    const task = found.shift();
+    if (task !== undefined) trying.add(task);
+    return task;
+  }
 
   async function look(): Promise<void> {
     const askers = waiting;
     waiting = [];
     asking += askers.length;
     try {
-      const { first } = await due(asking + trying.size);
-      const free = first.filter((task) => !trying.has(task));
-      for (const [i, asker] of askers.entries()) {
-        const task = free[i];
-        if (task !== undefined) trying.add(task);
-        asker.resolve(task);
-      }
+      const { first } = await due(asking + trying.size + ahead);
+      found = first.filter((task) => !trying.has(task));
+      for (const asker of askers) asker.resolve(take());
     } catch (error) {
       for (const asker of askers) asker.reject(error);
     } finally {
@@ -91,9 +101,14 @@ function makeHands(due: Turn['due']): Pick<Turn, 'hand' | 'back'> {
   return {
     hand: () =>
       new Promise((resolve, reject) => {
+        const task = take();
+        if (task !== undefined) return resolve(task);
         waiting.push({ resolve, reject });
         if (waiting.length === 1) process.nextTick(look);
       }),
-    back: (task) => void trying.delete(task),
+    back(task, claimed) {
+      trying.delete(task);
+      if (!claimed || trying.size === 0) found = [];
+    },
   };
 }

@@ -11,9 +11,10 @@ import type { BenchRow } from './row.ts';
 import { sideBySide } from './side-by-side.ts';
 
 const concurrency = 16;
-const rounds = 7;
+/** A round's rate moves by a fifth with the machine; the medians of this many stand still. */
+const rounds = 21;
 const tasksARound = 400;
-const warmUpTasks = 800;
+const warmUpTasks = 1_600;
 
 interface Side {
   readonly child: ChildProcess;
@@ -23,7 +24,7 @@ interface Side {
   cycle(side: Side, agent: Agent): Promise<void>;
 }
 
-/** Takes about 10 seconds on a quiet machine. */
+/** Takes about 20 seconds on a quiet machine. */
 export async function benchFleetHttp(): Promise<BenchRow[]> {
   const sides = await Promise.all([start('ours', ourCycle), start('peer', peerCycle)]);
   try {
