@@ -8,8 +8,11 @@ import { LaneError } from '../errors.ts';
 import { ask } from './answers.ts';
 import { makeScript, runScript, type Script } from './script.ts';
 
-/** Bounds how long Redis is busy with one command. */
-const mostAtOnce = 32;
+/**
+ * Bounds how long Redis is busy with one command. What goes beyond it follows a turn later, in a write of its own: so
+ * Redis works on one part while the answers to the other are worked on here. In one write both would wait for each other.
+ */
+const mostAtOnce = 25;
 
 /** A script for batches, with the names of each call's small arguments. */
 export interface BatchScript<Name extends string> extends Script {
@@ -114,9 +117,10 @@ export function makeBatch(redis: Redis, observe: (nowMs: number) => void): Batch
 
   function flush(script: Script, shared: readonly string[]): void {
     const calls = waiting.get(script) ?? [];
-    waiting.delete(script);
-    for (let at = 0; at < calls.length; at += mostAtOnce)
-      void send(script, shared, calls.slice(at, at + mostAtOnce));
+    const first = calls.splice(0, mostAtOnce);
+    if (calls.length > 0) setImmediate(flush, script, shared);
+    else waiting.delete(script);
+    void send(script, shared, first);
   }
 
   return (script, shared, task, order, texts = [], onSent) =>

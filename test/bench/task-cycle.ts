@@ -11,37 +11,34 @@ import { type Engine, startEmbeddedRedis } from '../../lanes/index.ts';
 import { testEngine } from '../support/engine.ts';
 import { callerNamed, lane, met, newTask, result } from '../support/tasks.ts';
 import type { BenchRow } from './row.ts';
-import { sideBySide } from './side-by-side.ts';
+import { onEmpty, sideBySide } from './side-by-side.ts';
 
 const concurrency = 50;
 export const tasksARound = 2_000;
 /** A round's rate moves by a fifth with the machine; the medians of this many stand still. */
 export const rounds = 25;
 
-const warmUpRounds = 3;
+export const warmUpRounds = 3;
 
 /** Measures `task_cycle`. */
 export async function benchTaskCycle(): Promise<BenchRow[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'lanes-bench-'));
   const redis = await startEmbeddedRedis({ dataDir });
   const engine = testEngine(redis.url);
+  const store = new Redis(redis.url);
+  const ours = onEmpty(store, () => ourRound(engine, tasksARound));
+  const peer = onEmpty(store, () => peerRound(redis.url, tasksARound));
   try {
     // Whole rounds to warm up: the first ones are compiled while they run.
     for (let round = 0; round < warmUpRounds; round += 1) {
-      await ourRound(engine, tasksARound);
-      await peerRound(redis.url, tasksARound);
+      await ours();
+      await peer();
     }
     const row = { name: 'task_cycle', unit: 'tasks/s', bound: 'ratio >= 0.45' };
-    return [
-      await sideBySide(
-        row,
-        rounds,
-        () => ourRound(engine, tasksARound),
-        () => peerRound(redis.url, tasksARound),
-      ),
-    ];
+    return [await sideBySide(row, rounds, ours, peer)];
   } finally {
     await engine.close();
+    store.disconnect();
     await redis.stop();
     await rm(dataDir, { recursive: true, force: true });
   }
