@@ -27,8 +27,8 @@ export type SharedKey = 'epoch' | 'states' | 'effects' | 'ledger' | 'paused';
 
 /**
  * Makes a script from the Lua for one call. The Lua finds the shared keys it asked for as `keys.<name>`, its task's key
- * as `key`, `now` (Redis's clock in ms), its small arguments by their names, each a text, and `text(n)` with the number
- * of `texts`. `place(task, score)` puts a task there in the index, `record(line)` adds a line to the ledger; both are
+ * as `key`, `now` (Redis's clock in ms), its small arguments by their names, each a text, and, where one of them is
+ * `texts`, that many texts as `text(n)`. `place(task, score)` puts a task there in the index, `record(line)` adds a line to the ledger; both are
  * written once for the whole batch. It returns one call's answer. `first` is Lua for what all calls share: run once, with
  * `keys` and `now` there.
  *
@@ -46,7 +46,7 @@ export function makeBatchScript<const Name extends string>(
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local keys = { ${keys} }
-local KEYS, ARGV, done, texts = KEYS, ARGV, 0, 0
+local KEYS, ARGV, done = KEYS, ARGV, 0
 local places, lines = {}, {}
 local function text(n) return ARGV[done + n] end
 local function place(task, score)
@@ -64,10 +64,9 @@ end
 local answers = {}
 for i = ${shared.length} + 1, #KEYS do
   local from = done
-  texts, done = tonumber(ARGV[done + ${names.length + 1}]), done + ${names.length + 1}
+  done = done + ${names.length}
   answers[i - ${shared.length}] = one(KEYS[i], ${named})
-  done = done + texts
-end
+${names.some((name) => name === 'texts') ? `  done = done + ARGV[done]\n` : ''}end
 if #places > 0 then redis.call('ZADD', keys.states, unpack(places)) end
 if #lines > 0 then redis.call('XADD', keys.ledger, '*', unpack(lines)) end
 return { now, answers }
@@ -127,7 +126,7 @@ export function makeBatch(redis: Redis, observe: (nowMs: number) => void): Batch
     new Promise((resolve, reject) => {
       const call = {
         task,
-        args: [...script.names.map((name) => order[name]), texts.length, ...texts],
+        args: [...script.names.map((name) => order[name]), ...texts],
         onSent,
         resolve,
         reject,

@@ -24,7 +24,7 @@ import {
   toDoc,
   toHead,
 } from './record.ts';
-import { rankOf, scoreOf } from './scores.ts';
+import { scoreOf } from './scores.ts';
 import { admitScript } from './scripts/admit.ts';
 import { claimScript } from './scripts/claim.ts';
 import { beginScript, renewScript } from './scripts/lease.ts';
@@ -86,14 +86,14 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
 
     async admit({ task, effects, event: { by, detail } }, freshEpoch, onSent) {
       const line = ledgerLine(task, { event: 'admitted', by, detail });
-      const order = { task: task.id, score: scoreOf(task), freshEpoch, line };
       const texts = [toDoc(task), toHead(task, ''), ...effects.map((effect) => JSON.stringify(effect))];
+      const order = { task: task.id, score: scoreOf(task), freshEpoch, line, texts: texts.length };
       const [made] = await run(admitScript, forAdmit, keyOf(task.id), order, texts, onSent);
       return made === 1 ? task : ((await read(task.id))?.task ?? task);
     },
 
     async claim(task, worker, lease, ttlMs) {
-      const order = { task, worker, lease, ttlMs, rank: rankOf('running') };
+      const order = { task, worker, lease, ttlMs };
       const [kind, now, ...rest] = await run(claimScript, forClaim, keyOf(task), order);
       if (kind === 'claimed') {
         const claimed = assemble(rest).task;
@@ -110,13 +110,14 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
 
     async renew(lease, ttlMs, said) {
       const progress = progressText(lease.fence, said);
-      const order = { lease: leaseText(lease), task: lease.task, ttlMs, rank: rankOf('running'), progress };
+      const order = { lease: leaseText(lease), task: lease.task, ttlMs, progress };
       const [endsAtMs] = await run(renewScript, forRenew, keyOf(lease.task), order);
       return endsAtMs === 0 ? null : { ...lease, endsAtMs: Number(endsAtMs) };
     },
 
     async move({ task: from, epoch }, { task, effects, event }, demand) {
       const lease = demand.mode === 'held' ? leaseText(demand.lease) : '';
+      const texts = [toDoc(task), toHead(task, lease), ...effects.map((effect) => JSON.stringify(effect))];
       const order = {
         mode: demand.mode,
         lease,
@@ -125,8 +126,8 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
         task: from.id,
         score: task.state === from.state && task.notBeforeMs === from.notBeforeMs ? '' : scoreOf(task),
         line: ledgerLine(task, event),
+        texts: texts.length,
       };
-      const texts = [toDoc(task), toHead(task, lease), ...effects.map((effect) => JSON.stringify(effect))];
       const [moved] = await run(moveScript, forMove, keyOf(from.id), order, texts);
       return movedSchema.parse(moved);
     },

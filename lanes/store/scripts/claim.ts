@@ -1,18 +1,19 @@
 /** Claim: a queued task whose time has come gets a run, a lease and a higher fence, in one step, for one worker. */
 import { makeBatchScript } from '../batch.ts';
+import { rankOf } from '../scores.ts';
 import { luaHead, luaQueued } from './head.ts';
 
 /**
  * All that identifies the lease is one text - id, fence, run, epoch, worker - made here and by `leaseText`. Which lease
  * recorded last is forgotten: from here on it is as lost as any other one.
  *
- * Order: task, worker, lease (its id), ttlMs, rank (of running).
+ * Order: task, worker, lease (its id), ttlMs.
  * Answers { 'claimed', now, doc, head, epoch, lease's end } or { state | 'missing' | 'paused', now, notBeforeMs }. An
  * unnamed worker gets nothing, and nobody anything while the namespace is paused.
  */
 export const claimScript = makeBatchScript(
   ['states', 'ledger', 'paused'],
-  ['task', 'worker', 'lease', 'ttlMs', 'rank'],
+  ['task', 'worker', 'lease', 'ttlMs'],
   `
 ${luaHead}${luaQueued}
 local is = redis.call('HMGET', key, 'doc', 'head', 'epoch')
@@ -26,7 +27,7 @@ local lease = string.format('%s %d %d %s %s', lease, fence + 1, run + 1, is[3], 
 local head = string.format('%s\\nrunning\\n%d\\n%d\\n%d\\n%d\\n%s\\n%s\\n%d\\n%s\\n', lease, revision + 1, fence + 1, run + 1,
   runsUsed + 1, wakes, notBeforeMs, now, worker)
 redis.call('HSET', key, 'head', head, 'leaseEndsAtMs', ends)
-place(task, string.format('%d', rank + ends))
+place(task, string.format('%d', ${rankOf('running')} + ends))
 record(string.format('claimed\\n%s\\n%d\\n%d\\n%s\\n', task, run + 1, fence + 1, worker))
 return { 'claimed', now, is[1], head, is[3], ends }
 `,

@@ -9,12 +9,12 @@ import { luaHead, luaQueued } from './head.ts';
  * in its state and at its time stays where it is in the index, where a renewal may be moving it at the same time.
  *
  * Order: mode, lease (its text), from (the first lines of the head: lease, state, revision), fromEpoch, task, score (empty
- * where it stays), line. Texts: doc, head, then the effects.
+ * where it stays), line, texts. Texts: doc, head, then the effects.
  * Answers { 'moved' | 'missing' | 'lease_lost' | 'already' | 'conflict' }.
  */
 export const moveScript = makeBatchScript(
   ['states', 'effects', 'ledger'],
-  ['mode', 'lease', 'from', 'fromEpoch', 'task', 'score', 'line'],
+  ['mode', 'lease', 'from', 'fromEpoch', 'task', 'score', 'line', 'texts'],
   `
 ${luaHead}
 local held = mode == 'held'
@@ -30,7 +30,7 @@ if not headIs(head, from) or is[2] ~= fromEpoch then return { 'conflict' } end
 if mode == 'ended' and not ended then return { 'conflict' } end
 redis.call('HSET', key, 'doc', text(1), 'head', text(2))
 if score ~= '' then place(task, score) end
-for i = 3, texts do
+for i = 3, tonumber(texts) do
   redis.call('XADD', keys.effects, '*', 'effect', text(i))
 end
 record(line)

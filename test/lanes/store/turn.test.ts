@@ -95,6 +95,28 @@ describe('the next claim', () => {
     expect(await engine.claimNext(worker, lane)).toBeNull();
   });
 
+  it('is of one that is due before those that were seen with the last one claimed', async () => {
+    for (let i = 0; i < 3; i += 1) await engine.admit(app, newTask());
+    await next();
+    const urgent = await engine.admit(app, newTask());
+    await raw.zadd(`lanes:{${lane}}:states`, urgent.notBeforeMs - 1_000, urgent.id);
+    expect((await next()).task.id).toBe(urgent.id);
+  });
+
+  it('passes over those that others took since it saw them', async () => {
+    const other = testEngine(server.url);
+    closers.push(() => other.close());
+    const ids: string[] = [];
+    for (let i = 0; i < 6; i += 1) ids.push((await engine.admit(app, newTask())).id);
+    // Its answer is on its way: what it saw beyond it is still known while the other takes that.
+    const first = engine.claimNext(worker, lane);
+    const taken = await Promise.all([1, 2, 3].map(() => other.claimNext(callerNamed('worker-b'), lane)));
+    const rest = await Promise.all([1, 2].map(() => engine.claimNext(worker, lane)));
+    const all = [await first, ...taken, ...rest].map((claim) => claim?.task.id);
+    expect(new Set(all).size).toBe(6);
+    expect(all.sort()).toEqual(ids.sort());
+  });
+
   it('of many at once gives each task to one of them', async () => {
     const second = testEngine(server.url);
     closers.push(() => second.close());
