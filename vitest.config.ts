@@ -24,7 +24,7 @@ const apart = [
   'test/app/{box,child}/**/*.test.ts',
 ];
 
-const common = { pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 } as const;
+const common = { pool: 'forks', testTimeout: 120_000, hookTimeout: 120_000 } as const;
 
 export default defineConfig({
   test: {

@@ -4,7 +4,7 @@ import { isLaneError } from '../../lanes/index.ts';
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false>,
-  withinMs = 30_000,
+  withinMs = 60_000,
 ): Promise<T> {
   const end = performance.now() + withinMs;
   for (;;) {

