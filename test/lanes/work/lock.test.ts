@@ -47,7 +47,9 @@ it('the kernel frees a lock when its holder is killed', async () => {
   expect(await tryLock(path)).toBeNull();
   process.kill(-(child.pid ?? 0), 'SIGKILL');
   await once(child, 'exit');
-  const lock = await vi.waitFor(async () => (await tryLock(path)) ?? expect.fail('still locked'));
+  const lock = await vi.waitFor(async () => (await tryLock(path)) ?? expect.fail('still locked'), {
+    timeout: 30_000,
+  });
   expect(lock.held).toBe(true);
   await lock.release();
 });
