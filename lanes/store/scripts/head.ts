@@ -5,7 +5,7 @@
 
 /** `headIs(head, start)`: whether it begins with these lines. `stateOf(head)`. */
 export const luaHead = `
-local function headIs(head, start) return string.sub(head, 1, #start) == start end
+local function headIs(head, start) return string.find(head, start, 1, true) == 1 end
 local function stateOf(head) return string.match(head, '^[^\\n]*\\n(%l+)') end
 `;
 

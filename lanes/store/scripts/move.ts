@@ -22,9 +22,8 @@ local is = redis.call('HMGET', key, 'head', 'epoch', 'leaseEndsAtMs')
 if not is[1] then return { held and 'lease_lost' or 'missing' } end
 local head = is[1]
 local ended = tonumber(is[3]) <= now
-if held then
-  if string.sub(head, -#lease - 1) == '\\n' .. lease then return { 'already' } end
-  if ended or not headIs(head, lease .. '\\n') then return { 'lease_lost' } end
+if held and (ended or not headIs(head, lease .. '\\n')) then
+  return { string.sub(head, -#lease - 1) == '\\n' .. lease and 'already' or 'lease_lost' }
 end
 if not headIs(head, from) or is[2] ~= fromEpoch then return { 'conflict' } end
 if mode == 'ended' and not ended then return { 'conflict' } end
