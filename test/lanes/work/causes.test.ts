@@ -9,16 +9,17 @@ import { memoryKills } from '../../../lanes/work/memory-kills.ts';
 import type { SupervisorDeps } from '../../../lanes/work/run-room.ts';
 import { superviseRun } from '../../../lanes/work/supervisor.ts';
 import { killWasIntended, noteWorkerKill } from '../../../lanes/work/worker-kill.ts';
+import { until } from '../../support/until.ts';
 import { contained, makeLane, makeSetting } from './run-support.ts';
 import { temporaryFolder } from './support.ts';
 
-function eventsOf(dataDir: string): MachineEvent[] {
+function linesOf(dataDir: string): string[] {
   const folder = join(dataDir, 'ledger');
-  const lines = readdirSync(folder).flatMap((name) =>
-    readFileSync(join(folder, name), 'utf8').trim().split('\n'),
-  );
-  return lines.map((line) => JSON.parse(line) as MachineEvent);
+  return readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'));
 }
+
+const eventsOf = (dataDir: string): MachineEvent[] =>
+  linesOf(dataDir).map((line) => JSON.parse(line) as MachineEvent);
 
 const agent = (...run: string[]) => makeLane({ agent: { kind: 'command', run } });
 
@@ -28,7 +29,12 @@ test.runIf(contained)('each end of an agent has its cause', { timeout: 120_000 }
   const lost = new AbortController();
   const deps: SupervisorDeps = {
     ...setting.deps,
-    begin: async ({ run }) => void (run === 6 && setTimeout(() => lost.abort('lease_lost'), 300)),
+    begin: async ({ run }) => {
+      if (run !== 6) return;
+      const begun = async () =>
+        linesOf(place.dataDir).some((line) => /"run":6\b/.test(line) && line.includes('run_started'));
+      void until('its agent runs', begun).then(() => lost.abort('lease_lost'));
+    },
   };
   const lanes = [
     agent('sh', '-c', 'exit 0'),
