@@ -22,6 +22,6 @@ const suites = {
   'two on one Redis': two,
 };
 
-describe.concurrent('failures', { timeout: 240_000 }, () => {
+describe.concurrent('failures', { timeout: 480_000 }, () => {
   for (const [name, tests] of Object.entries(suites)) describe.concurrent(name, tests);
 });

@@ -59,9 +59,12 @@ done
 shift
 mounts=$(cat /proc/self/mountinfo)
 while read -r _ _ _ _ point options _; do
-  point=$(printf '%b.' "$point")
-  point=\${point%.}
   case $point in "$new" | "$new"/*) ;; *) continue ;; esac
+  case $point in *\\\\*)
+    point=$(printf '%b.' "$point")
+    point=\${point%.}
+    ;;
+  esac
   case $keep in *"
 $point
 "*) continue ;; esac

@@ -55,10 +55,10 @@ function otherProcess(): number {
   return other.pid ?? 0;
 }
 
-async function run(containment: Containment, argv: string[], hide: string[] = []) {
+async function run(containment: Containment, argv: string[], hide: string[] = [], expose: string[] = []) {
   const { work, io, agentLock } = copy.paths;
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: homedir() };
-  const about = { cwd: work, env, copyDir: work, ioDir: io, expose: [copy.borrowedObjects] };
+  const about = { cwd: work, env, copyDir: work, ioDir: io, expose: [copy.borrowedObjects, ...expose] };
   const command = await containment.contain({ argv, ...about, hide: [place.dataDir, ...hide] });
   const times = { timeoutMs: 30_000, graceMs: 1_000, signal: forever };
   const told = { spawned: async () => {}, killIntent: async () => {} };
@@ -69,6 +69,17 @@ async function run(containment: Containment, argv: string[], hide: string[] = []
 describe.each(contained.map((containment) => [containment.level, containment] as const))(
   'inside %s',
   (_, containment) => {
+    it('a folder that is exposed can be read and not written, whatever its name', async () => {
+      const names = ['a b', 'a\\b', 'a\nb', 'a\tb', '#a', "a'b"];
+      const folders = names.map((name) => join(agents, name));
+      for (const folder of folders) put(folder, 'x', 'there ');
+      const script = 'for f; do cat "$f/x"; echo changed >"$f/x" && echo written; done; exit 0';
+      const result = await run(containment, ['sh', '-c', script, 'sh', ...folders], [], folders);
+      expect(result.stdout.text).toBe('there '.repeat(names.length));
+      expect(result.ending).toEqual({ kind: 'exit', code: 0 });
+      expect(folders.map((folder) => readOr(join(folder, 'x')))).toEqual(names.map(() => 'there '));
+    });
+
     it('an agent sees and changes nothing but its copy and its io folder', async () => {
       const agent = join(agents, 'agent.mjs');
       put(agents, 'agent.mjs', hostile);
