@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { execaNode } from 'execa';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { closeServer } from './github/server.ts';
 import { type GitHubStandIn, startGitHub } from './github.ts';
 import { appClient, git, statusOf } from './support.ts';
@@ -128,13 +129,12 @@ test("the controls answer over HTTP to the admin's token and to nobody else", as
   expect((await control('POST', 'settle')).status).toBe(204);
 });
 
-const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('github-standin-'));
-
 test('closing leaves no folder and no port behind', async () => {
-  const before = new Set(folders());
-  const other = await startGitHub();
-  const [made] = folders().filter((name) => !before.has(name));
-  expect(made).toBeDefined();
+  // A folder for temporary files of its own: stand-ins of other tests come and go in the common one.
+  const temporary = mkdtempSync(join(tmpdir(), 'lanekeeper-closing-'));
+  vi.stubEnv('TMPDIR', temporary);
+  const other = await startGitHub().finally(() => vi.unstubAllEnvs());
+  expect(readdirSync(temporary)).toHaveLength(1);
   const deaf = createServer(() => undefined).listen(0, '127.0.0.1');
   await once(deaf, 'listening');
   const bound = deaf.address();
@@ -150,7 +150,8 @@ test('closing leaves no folder and no port behind', async () => {
   expect(performance.now() - began).toBeLessThan(5_000);
   await closeServer(deaf);
   expect(await hanging).toBe('cut off');
-  expect(existsSync(`${tmpdir()}/${made}`)).toBe(false);
+  expect(readdirSync(temporary)).toEqual([]);
+  rmdirSync(temporary);
   await expect(fetch(other.url)).rejects.toThrow();
 });
 
