@@ -29,8 +29,8 @@ const common = { pool: 'forks', testTimeout: 120_000, hookTimeout: 120_000 } as 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/build.ts',
-    // Most tests wait for processes and for the disk: two more than a small machine's cores keep it busy.
-    maxWorkers: 4,
+    // Most tests wait for processes and for the disk: one more than a small machine's cores keeps it busy.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
       { test: { ...common, name: 'apart', include: apart } },
