@@ -135,6 +135,8 @@ async function launch(
   const config = [
     ...['bind 127.0.0.1', `port ${port}`, `dir ${JSON.stringify(dataDir)}`, 'daemonize no'],
     ...['appendonly yes', 'appendfsync always', 'save ""', 'maxmemory-policy noeviction'],
+    // A task is few fields, one of them long: packed, it costs a twentieth less than as a table. By the name that 6.2 knows too.
+    'hash-max-ziplist-value 4096',
     ...[lockedDefault, `user ${adminUser} ${adminRule(password).join(' ')}`],
     ...(users?.() ?? []).map((user) => `user ${user.name} ${userLine(user)}`),
   ];
