@@ -19,18 +19,18 @@ export interface BatchScript<Name extends string> extends Script {
   readonly names: readonly Name[];
 }
 
-/** The small arguments of one call by their names. Lua sees all of them as text. */
-export type Order<Name extends string> = Readonly<Record<Name, string | number>>;
+/** The small arguments of one call by their names. Lua sees all of them as text. How many texts there are is counted here. */
+export type Order<Name extends string> = Readonly<Record<Exclude<Name, 'texts'>, string | number>>;
 
 /** The keys of a namespace that the calls of a script have in common. */
 export type SharedKey = 'epoch' | 'states' | 'effects' | 'ledger' | 'paused';
 
 /**
  * Makes a script from the Lua for one call. The Lua finds the shared keys it asked for as `keys.<name>`, its task's key
- * as `key`, `now` (Redis's clock in ms), its small arguments by their names, each a text, and, where one of them is
- * `texts`, that many texts as `text(n)`. `place(task, score)` puts a task there in the index, `record(line)` adds a line to the ledger; both are
- * written once for the whole batch. It returns one call's answer. `first` is Lua for what all calls share: run once, with
- * `keys` and `now` there.
+ * as `key`, `now` (Redis's clock in ms), its small arguments by their names, each a text, and, where the last of them is
+ * `texts`, that many texts as `text(n)`. `place(task, score)` puts a task there in the index, `record(line)` adds a line to
+ * the ledger; both are written once for the whole batch. It returns one call's answer. `first` is Lua for what all calls
+ * share: run once, with `keys` and `now` there.
  *
  * The arguments come one by one and are given their names here: decoding them from JSON cost Redis more.
  */
@@ -124,9 +124,12 @@ export function makeBatch(redis: Redis, observe: (nowMs: number) => void): Batch
 
   return (script, shared, task, order, texts = [], onSent) =>
     new Promise((resolve, reject) => {
+      const all = { ...order, texts: texts.length } as Readonly<
+        Record<(typeof script.names)[number], string | number>
+      >;
       const call = {
         task,
-        args: [...script.names.map((name) => order[name]), ...texts],
+        args: [...script.names.map((name) => all[name]), ...texts],
         onSent,
         resolve,
         reject,

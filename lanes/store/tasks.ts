@@ -86,8 +86,8 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
 
     async admit({ task, effects, event: { by, detail } }, freshEpoch, onSent) {
       const line = ledgerLine(task, { event: 'admitted', by, detail });
-      const texts = [toDoc(task), toHead(task, ''), ...effects.map((effect) => JSON.stringify(effect))];
-      const order = { task: task.id, score: scoreOf(task), freshEpoch, line, texts: texts.length };
+      const order = { task: task.id, score: scoreOf(task), freshEpoch, line };
+      const texts = textsOf(task, '', effects);
       const [made] = await run(admitScript, forAdmit, keyOf(task.id), order, texts, onSent);
       return made === 1 ? task : ((await read(task.id))?.task ?? task);
     },
@@ -117,7 +117,6 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
 
     async move({ task: from, epoch }, { task, effects, event }, demand) {
       const lease = demand.mode === 'held' ? leaseText(demand.lease) : '';
-      const texts = [toDoc(task), toHead(task, lease), ...effects.map((effect) => JSON.stringify(effect))];
       const order = {
         mode: demand.mode,
         lease,
@@ -126,8 +125,8 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
         task: from.id,
         score: task.state === from.state && task.notBeforeMs === from.notBeforeMs ? '' : scoreOf(task),
         line: ledgerLine(task, event),
-        texts: texts.length,
       };
+      const texts = textsOf(task, lease, effects);
       const [moved] = await run(moveScript, forMove, keyOf(from.id), order, texts);
       return movedSchema.parse(moved);
     },
@@ -145,4 +144,9 @@ export function makeTaskStore(redis: Redis, ns: Namespace, clock: RedisClock): T
       return clock.now() ?? 0;
     },
   };
+}
+
+/** What a script writes of a task: its doc, its head with the lease that recorded last, then the effects. */
+function textsOf(task: Task, recordedBy: string, effects: Move['effects']): string[] {
+  return [toDoc(task), toHead(task, recordedBy), ...effects.map((effect) => JSON.stringify(effect))];
 }

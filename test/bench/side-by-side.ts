@@ -1,5 +1,4 @@
 /** Two sides measured in turn, in one run: whatever the machine does meanwhile, it does to both. */
-import type { Redis } from 'ioredis';
 import type { BenchRow } from './row.ts';
 
 /** Rates or times by round, ours and the peer's in turn, and the row of their medians. Warm both up before. */
@@ -18,14 +17,6 @@ export async function sideBySide(
   const [our, peer] = [median(ours), median(peers)];
   const ratio = Math.round((our / peer) * 1000) / 1000;
   return { name, ours: Math.round(our), peer: Math.round(peer), unit, ratio, bound };
-}
-
-/** A round on an empty store: what is measured is the work, not what earlier rounds left behind. */
-export function onEmpty(redis: Redis, round: () => Promise<number>): () => Promise<number> {
-  return async () => {
-    await redis.flushdb();
-    return await round();
-  };
 }
 
 export function median(values: readonly number[]): number {

@@ -5,14 +5,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import { connectWith, credentialsOf, startEmbeddedRedis } from '../../lanes/index.ts';
 import { testEngine } from '../support/engine.ts';
 import { makeUsers } from '../support/redis-users.ts';
 import { lane } from '../support/tasks.ts';
 import type { BenchRow } from './row.ts';
-import { onEmpty, sideBySide } from './side-by-side.ts';
-import { ourRound, rounds, tasksARound, warmUpRounds } from './task-cycle.ts';
+import { cyclesSideBySide, ourRound, tasksARound } from './task-cycle.ts';
 
 /** Measures `task_cycle_acl`. */
 export async function benchTaskCycleAcl(): Promise<BenchRow[]> {
@@ -21,19 +19,13 @@ export async function benchTaskCycleAcl(): Promise<BenchRow[]> {
   const redis = await startEmbeddedRedis({ dataDir, users: () => users });
   const fenced = testEngine(redis.url, { connect: connectWith(redis.url, credentialsOf(users, 'bench')) });
   const open = testEngine(redis.url);
-  const store = new Redis(redis.url);
-  const ours = onEmpty(store, () => ourRound(fenced, tasksARound));
-  const peer = onEmpty(store, () => ourRound(open, tasksARound));
+  const ours = () => ourRound(fenced, tasksARound);
+  const peer = () => ourRound(open, tasksARound);
   try {
-    for (let round = 0; round < warmUpRounds; round += 1) {
-      await ours();
-      await peer();
-    }
     const row = { name: 'task_cycle_acl', unit: 'tasks/s', bound: 'ratio >= 0.9' };
-    return [await sideBySide(row, rounds, ours, peer)];
+    return [await cyclesSideBySide(redis.url, row, ours, peer)];
   } finally {
     await Promise.all([fenced.close(), open.close()]);
-    store.disconnect();
     await redis.stop();
     await rm(dataDir, { recursive: true, force: true });
   }

@@ -7,7 +7,7 @@ import type { Lane } from '../../../lanes/records/config.ts';
 import { type RunningWorker, runWorker } from '../../../lanes/work/worker-loop.ts';
 import { startOwnRedis, startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { callerNamed, newTask } from '../../support/tasks.ts';
-import { until } from '../../support/until.ts';
+import { unlessAway, until } from '../../support/until.ts';
 import { build, docs, engineOf, laneIn, main, Runs } from './many-support.ts';
 
 const app = callerNamed('app', [main, docs, build]);
@@ -149,7 +149,7 @@ test('a Redis that starts again in the middle of serving three namespaces loses 
   await own.start();
   const recorded = async () => {
     for (const { lane } of places) for (const id of runs.going(lane)) runs.end(id);
-    const counts = await engine.count(app).catch(() => null);
+    const counts = await unlessAway(engine.count(app));
     return counts?.parked === 15;
   };
   // Connections come back one by one, each with a pause of its own.
